@@ -1,0 +1,7 @@
+"""Maximum mean discrepancy of projected rows: value, gradient and Hessian-vector product at V."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.mmd._bandwidth import median_bandwidth
+from fairpca.mmd._exact import ExactMMD
+
+__all__ = ["ExactMMD", "median_bandwidth"]

@@ -1,0 +1,3 @@
+from fairpca._typing import FloatArray
+
+def exp_inplace(array: FloatArray) -> None: ...

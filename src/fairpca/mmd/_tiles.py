@@ -1,0 +1,73 @@
+"""Products with symmetric n x n matrices that are made tile by tile and never stored."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from fairpca._threads import run_all, single_threaded_blas
+from fairpca._typing import FloatArray
+
+TILE = 256
+"""Largest tile edge: a float64 tile of this size (512 kB) stays in the L2 cache of one core."""
+
+LANES = 8
+"""Partial sums. Fixed, so that the order of additions, hence the last bit, is the same for any thread count."""
+
+FillTiles = Callable[[slice, slice, Sequence[FloatArray]], None]
+
+
+def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return K_q @ operand_q for symmetric matrices K_q given by their tiles.
+
+    Only the tiles on and above the diagonal are made: tile (I, J) serves rows I and, transposed, rows J.
+    Memory is O(LANES * n * columns).
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(rows, columns, tiles)`` writes the tile of each K_q into ``tiles[q]``. It runs in several threads.
+    operands : sequence of ndarray of shape (n, n_columns_q)
+        Right-hand sides, one for each matrix.
+
+    Returns
+    -------
+    products : list of ndarray of shape (n, n_columns_q)
+        The products K_q @ operand_q.
+    """
+    blocks = _blocks(operands[0].shape[0])
+    tiles = [(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[i:]]
+    n_lanes = min(LANES, len(tiles))
+    sums = [np.zeros((n_lanes, *operand.shape)) for operand in operands]
+    tasks = [
+        partial(_work_on_lane, fill, operands, [lane_sums[lane] for lane_sums in sums], tiles[lane::n_lanes])
+        for lane in range(n_lanes)
+    ]
+    with single_threaded_blas():
+        run_all(tasks)
+    return [lane_sums.sum(axis=0) for lane_sums in sums]
+
+
+def _blocks(n: int) -> list[slice]:
+    n_blocks = max(1, math.ceil(n / TILE))
+    edges = np.linspace(0, n, n_blocks + 1).astype(int)
+    return [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _work_on_lane(
+    fill: FillTiles,
+    operands: Sequence[FloatArray],
+    sums: Sequence[FloatArray],
+    tiles: Sequence[tuple[slice, slice]],
+) -> None:
+    buffers = [np.empty(TILE * TILE) for _ in operands]
+    for rows, columns in tiles:
+        shape = (rows.stop - rows.start, columns.stop - columns.start)
+        views = [buffer[: shape[0] * shape[1]].reshape(shape) for buffer in buffers]
+        fill(rows, columns, views)
+        for tile, operand, total in zip(views, operands, sums, strict=True):
+            total[rows] += tile @ operand[columns]
+            if rows != columns:
+                total[columns] += tile.T @ operand[rows]

@@ -1,0 +1,120 @@
+"""The fair PCA problem: variance kept and discrepancy of a subspace, evaluated together."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from fairpca._typing import FloatArray
+
+
+class Discrepancy(Protocol):
+    """What the solvers need of a discrepancy: the vector h and derivatives of sum_j lambda_j h_j."""
+
+    n_measures: int
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V."""
+
+    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradient of sum_j lambda_j h_j."""
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything known about one frame.
+
+    Attributes
+    ----------
+    point : ndarray of shape (p, d)
+        The frame V.
+    variance : float
+        Share of the variance kept, tr(V'SV) / tr(S).
+    variance_gradient : ndarray of shape (p, d)
+        2 SV / tr(S).
+    discrepancies : ndarray of shape (n_measures,)
+        The vector h.
+    discrepancy_gradient : ndarray of shape (p, d)
+        Euclidean gradient of sum_j h_j.
+    """
+
+    point: FloatArray
+    variance: float
+    variance_gradient: FloatArray
+    discrepancies: FloatArray
+    discrepancy_gradient: FloatArray
+
+    @property
+    def worst(self) -> float:
+        """The largest h_j, which the tolerance is compared with."""
+        return float(self.discrepancies.max())
+
+
+@dataclass
+class EvaluationCounts:
+    """How often each kind of work was done."""
+
+    gradients: int = 0
+    hessian_products: int = 0
+
+
+@dataclass(frozen=True)
+class FairSubspaceProblem:
+    """Maximise tr(V'SV) / tr(S) over frames V subject to h_j(V) <= tau for every measure j.
+
+    Attributes
+    ----------
+    variances : ndarray of shape (p,)
+        Diagonal of S: the coordinates are principal axes, by decreasing variance.
+    discrepancy : Discrepancy
+        The h_j, in the same coordinates.
+    n_components : int
+        d.
+    rank : int
+        Number of coordinates with positive variance.
+    counts : EvaluationCounts
+        Counters of the work done.
+    """
+
+    variances: FloatArray
+    discrepancy: Discrepancy
+    n_components: int
+    rank: int
+    counts: EvaluationCounts = field(default_factory=EvaluationCounts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (p, d) of a frame."""
+        return len(self.variances), self.n_components
+
+    def pca(self) -> FloatArray:
+        """Return the frame of plain PCA: the first d axes."""
+        return np.eye(*self.shape)
+
+    def evaluate(self, V: FloatArray) -> Evaluation:
+        """Evaluate both functions and their Euclidean gradients at V."""
+        self.counts.gradients += 1
+        discrepancies, discrepancy_gradient = self.discrepancy.evaluate(V)
+        half_gradient = self._shares[:, None] * V
+        return Evaluation(
+            point=V,
+            variance=float(np.vdot(V, half_gradient)),
+            variance_gradient=2.0 * half_gradient,
+            discrepancies=discrepancies,
+            discrepancy_gradient=discrepancy_gradient,
+        )
+
+    def hessian_products(self, V: FloatArray, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the Euclidean Hessian-vector products of the variance and of sum_j h_j."""
+        self.counts.hessian_products += 1
+        return 2.0 * self._shares[:, None] * direction, self.discrepancy.hessian_product(V, direction)
+
+    @property
+    def _shares(self) -> FloatArray:
+        return self.variances / self.variances.sum()

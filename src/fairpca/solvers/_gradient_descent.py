@@ -1,0 +1,38 @@
+"""Riemannian gradient descent."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import FloatArray
+from fairpca.geometry import Frames
+from fairpca.solvers._line_search import Trial
+from fairpca.solvers._unconstrained import DescentState, LineSearchMethod, Pairs, first_step
+
+
+@dataclass(frozen=True)
+class GradientDescent(LineSearchMethod):
+    """Steepest descent with a Wolfe search that starts at the step length of Barzilai and Borwein.
+
+    Parameters
+    ----------
+    max_iter : int, default=2000
+        Largest number of iterations; first-order steps are many.
+    """
+
+    max_iter: int = 2000
+
+    def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
+        if not pairs:
+            return -state.gradient, first_step(state)
+        ((s, y),) = pairs
+        return -state.gradient, float(np.vdot(s, y) / np.vdot(y, y))
+
+    def _learn(
+        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial
+    ) -> Pairs:
+        here = after.sample.point
+        s = manifold.project(here, trial.step * trial.velocity)
+        y = after.gradient - manifold.transport(here, before.gradient)
+        return [(s, y)] if np.vdot(s, y) > 0 else []

@@ -1,0 +1,100 @@
+"""A Wolfe line search that still works when function values differ by rounding only."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fairpca._typing import FloatArray
+from fairpca.solvers._objectives import Sample
+
+SUFFICIENT_DECREASE = 1e-4
+CURVATURE = 0.9
+MAX_TRIALS = 25
+ROUNDING = 1e-14
+"""Relative size below which a difference of function values is noise."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point of the search curve: its parameter, value and slope, and the sample and velocity behind them."""
+
+    step: float
+    value: float
+    slope: float
+    sample: Sample
+    velocity: FloatArray
+
+
+def wolfe_search(try_step: Callable[[float], Trial], value: float, slope: float, initial_step: float) -> Trial | None:
+    """Find a step that decreases the value enough and flattens the slope enough (weak Wolfe conditions).
+
+    Close to a minimum the decrease drowns in rounding; then the approximate conditions of Hager and Zhang (2005),
+    (2 delta - 1) slope(0) >= slope(t) >= sigma slope(0) with a value that is not visibly higher, decide.
+
+    Parameters
+    ----------
+    try_step : callable
+        Evaluates the curve at a parameter t > 0.
+    value, slope : float
+        Value and (negative) slope at t = 0.
+    initial_step : float
+        First t.
+
+    Returns
+    -------
+    trial : Trial or None
+        The accepted trial, or None when no acceptable step exists up to rounding.
+    """
+    low, high = _Bound(0.0, value, slope), None
+    step = initial_step
+    for _ in range(MAX_TRIALS):
+        trial = try_step(step)
+        if _too_high(trial, value, slope):
+            high = _Bound(step, trial.value, trial.slope)
+        elif trial.slope < CURVATURE * slope:
+            low = _Bound(step, trial.value, trial.slope)
+        else:
+            return trial
+        step = _extrapolate(low, step) if high is None else _interpolate(low, high)
+        if high is not None and high.step - low.step <= 1e-12 * high.step:
+            break
+    return None
+
+
+@dataclass(frozen=True)
+class _Bound:
+    step: float
+    value: float
+    slope: float
+
+
+def _too_high(trial: Trial, value: float, slope: float) -> bool:
+    if not math.isfinite(trial.value):
+        return True
+    if trial.value <= value + SUFFICIENT_DECREASE * trial.step * slope:
+        return False
+    invisible = trial.value <= value + ROUNDING * abs(value)
+    return not (invisible and trial.slope <= (2 * SUFFICIENT_DECREASE - 1) * slope)
+
+
+def _extrapolate(low: _Bound, step: float) -> float:
+    return 4.0 * max(step, low.step)
+
+
+def _interpolate(low: _Bound, high: _Bound) -> float:
+    """Return the minimiser of the cubic through both ends, kept away from them."""
+    width = high.step - low.step
+    middle = low.step + width / 2
+    if not math.isfinite(high.value):
+        return middle
+    theta = 3 * (low.value - high.value) / width + low.slope + high.slope
+    discriminant = theta * theta - low.slope * high.slope
+    if discriminant < 0:
+        return middle
+    root = math.sqrt(discriminant)
+    denominator = high.slope - low.slope + 2 * root
+    if denominator == 0:
+        return middle
+    fraction = 1.0 - (high.slope + root - theta) / denominator
+    return low.step + width * min(max(fraction, 0.1), 0.9)

@@ -1,0 +1,70 @@
+"""Smooth functions on the manifold that the unconstrained solvers minimise."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from fairpca._typing import FloatArray
+from fairpca.problem import Evaluation, FairSubspaceProblem
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Value and Euclidean gradient of an objective at a point.
+
+    Attributes
+    ----------
+    point : ndarray of shape (p, d)
+        Where.
+    value : float
+        Value of the objective.
+    gradient : ndarray of shape (p, d)
+        Its Euclidean gradient.
+    evaluation : Evaluation
+        What the problem said there, so that no pass over the rows is repeated when the objective changes.
+    """
+
+    point: FloatArray
+    value: float
+    gradient: FloatArray
+    evaluation: Evaluation
+
+
+class Objective(Protocol):
+    """A function with a gradient and Hessian-vector products."""
+
+    def sample(self, point: FloatArray) -> Sample:
+        """Evaluate value and gradient."""
+
+    def hessian_product(self, point: FloatArray, direction: FloatArray) -> FloatArray:
+        """Return the Euclidean Hessian-vector product."""
+
+
+@dataclass(frozen=True)
+class Penalised:
+    """Q(V) = -alpha tr(V'SV) / tr(S) + rho sum_j h_j(V).
+
+    alpha = 1 is the penalty function of Algorithm 1, alpha = 0 and rho = 1 its auxiliary problem.
+    """
+
+    problem: FairSubspaceProblem
+    rho: float
+    alpha: float = 1.0
+
+    def sample(self, point: FloatArray) -> Sample:
+        """Evaluate value and gradient."""
+        return self.read(self.problem.evaluate(point))
+
+    def read(self, evaluation: Evaluation) -> Sample:
+        """Return value and gradient from what is already known about a point."""
+        return Sample(
+            point=evaluation.point,
+            value=-self.alpha * evaluation.variance + self.rho * float(evaluation.discrepancies.sum()),
+            gradient=self.rho * evaluation.discrepancy_gradient - self.alpha * evaluation.variance_gradient,
+            evaluation=evaluation,
+        )
+
+    def hessian_product(self, point: FloatArray, direction: FloatArray) -> FloatArray:
+        """Return the Euclidean Hessian-vector product."""
+        of_variance, of_discrepancy = self.problem.hessian_products(point, direction)
+        return self.rho * of_discrepancy - self.alpha * of_variance

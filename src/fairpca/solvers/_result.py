@@ -1,0 +1,116 @@
+"""The record of a fit."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fairpca._typing import FloatArray
+
+
+class Status(StrEnum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged: stationary, and the tolerance is met"
+    PCA_IS_FAIR = "plain PCA already meets the tolerance, and no projection keeps more variance"
+    NO_SENSITIVE_FEATURES = "no sensitive features were given, so this is plain PCA"
+    MAX_ITERATIONS = "the limit of outer iterations was reached; raise max_iter"
+    TOLERANCE_NOT_MET = "the penalty reached its maximum and the discrepancy is still above the tolerance"
+
+    @property
+    def success(self) -> bool:
+        """Whether the result is what was asked for."""
+        return self in {Status.CONVERGED, Status.PCA_IS_FAIR, Status.NO_SENSITIVE_FEATURES}
+
+
+@dataclass(frozen=True)
+class OuterStep:
+    """One outer iteration.
+
+    Attributes
+    ----------
+    rho : float
+        Penalty parameter.
+    mmd2 : float
+        Largest h_j at the end of the step.
+    variance_kept : float
+        tr(V'SV) / tr(S) there.
+    gradient_norm : float
+        Norm of the Riemannian gradient of the penalty function there.
+    gradient_tolerance : float
+        epsilon_k, what was asked of it.
+    step_length : float
+        |V_{k+1} - V_k|_F.
+    n_iter : int
+        Iterations of the sub-problem solver.
+    n_gradients, n_hessian_products : int
+        Evaluations spent.
+    seconds : float
+        Wall time spent.
+    message : str
+        Why the sub-problem solver stopped.
+    """
+
+    rho: float
+    mmd2: float
+    variance_kept: float
+    gradient_norm: float
+    gradient_tolerance: float
+    step_length: float
+    n_iter: int
+    n_gradients: int
+    n_hessian_products: int
+    seconds: float
+    message: str
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What a solver did and why it stopped.
+
+    Attributes
+    ----------
+    solver : str
+        Name of the solver.
+    status : Status
+        Why it stopped.
+    tolerance : float
+        tau, the largest MMD^2 that was allowed.
+    mmd2 : float
+        Largest h_j at the answer, exact.
+    variance_kept : float
+        tr(V'SV) / tr(S) at the answer.
+    steps : tuple of OuterStep
+        The outer iterations in order.
+    n_gradients, n_hessian_products : int
+        Evaluations of the discrepancy by kind, the start included.
+    seconds : float
+        Wall time of the solver, the start included.
+    """
+
+    solver: str
+    status: Status
+    tolerance: float
+    mmd2: float
+    variance_kept: float
+    steps: tuple[OuterStep, ...]
+    n_gradients: int
+    n_hessian_products: int
+    seconds: float
+
+    @property
+    def success(self) -> bool:
+        """Whether the tolerance is met at a stationary point."""
+        return self.status.success
+
+    @property
+    def message(self) -> str:
+        """The status in words."""
+        return self.status.value
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A frame in the problem's coordinates with the record of how it was found."""
+
+    point: FloatArray
+    result: FitResult

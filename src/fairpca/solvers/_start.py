@@ -1,0 +1,52 @@
+"""Where solvers start."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+
+from fairpca._typing import FloatArray
+from fairpca.geometry import Frames
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._objectives import Penalised
+from fairpca.solvers._unconstrained import Subsolver
+
+N_RANDOM = 10
+
+
+def auxiliary_start(
+    problem: FairSubspaceProblem,
+    manifold: Frames,
+    subsolver: Subsolver,
+    gradient_tolerance: float,
+    generator: np.random.Generator,
+) -> Evaluation:
+    """Minimise the discrepancy alone, from the fairest of ten random frames.
+
+    This is how the published code starts. Null axes take part only when there are not enough live ones for
+    n_components to leave one out.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    manifold : Frames
+        Where frames live.
+    subsolver : Subsolver
+        Minimises sum_j h_j.
+    gradient_tolerance : float
+        Gradient norm at which to stop.
+    generator : numpy.random.Generator
+        Draws the frames.
+    """
+    auxiliary = Penalised(problem, rho=1.0, alpha=0.0)
+    frames = [_random_frame(problem, manifold, generator) for _ in range(N_RANDOM)]
+    fairest = min(frames, key=lambda frame: float(problem.discrepancy.value(frame).sum()))
+    start = auxiliary.sample(fairest)
+    return subsolver.minimise(auxiliary, manifold, start, gradient_tolerance).sample.evaluation
+
+
+def _random_frame(problem: FairSubspaceProblem, manifold: Frames, generator: np.random.Generator) -> FloatArray:
+    p, d = problem.shape
+    frame = np.zeros((p, d))
+    n_axes = problem.rank if d < problem.rank else p
+    frame[:n_axes] = manifold.random_point(n_axes, d, generator)
+    return frame

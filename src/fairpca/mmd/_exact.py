@@ -1,14 +1,11 @@
 """The exact MMD^2 of projected signed measures, with its derivatives."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fairpca._typing import FloatArray
 from fairpca.measures import SignedMeasures
-from fairpca.mmd._exp import exp_inplace
-from fairpca.mmd._tiles import symmetric_products
+from fairpca.mmd._gaussian import gaussian_products, gaussian_rate_products
 
 
 class ExactMMD:
@@ -51,9 +48,7 @@ class ExactMMD:
         V : ndarray of shape (p, d)
             Loading matrix.
         """
-        kernel = _GaussianTiles(self._project(V))
-        (smoothed,) = symmetric_products(kernel.fill, [self._weights])
-        return self._sum_by_measure(smoothed)
+        return self._sum_by_measure(gaussian_products(self._project(V), self._weights))
 
     def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) and the Euclidean gradient of sum_j lambda_j h_j, in one pass.
@@ -73,8 +68,7 @@ class ExactMMD:
             Gradient of the weighted sum with respect to V.
         """
         Z = self._project(V)
-        kernel = _GaussianTiles(Z)
-        (products,) = symmetric_products(kernel.fill, [self._with_moments(Z)])
+        products = gaussian_products(Z, self._with_moments(Z))
         smoothed, forces = self._split(products, Z, multipliers)
         return self._sum_by_measure(smoothed), (-2.0 / self.bandwidth) * (self._X.T @ forces)
 
@@ -93,8 +87,7 @@ class ExactMMD:
             The lambda_j; by default all 1.
         """
         Z, Z_rate = self._project(V), self._project(direction)
-        kernel = _GaussianTilesWithRate(Z, Z_rate)
-        plain, changed = symmetric_products(kernel.fill, [self._with_moments(Z_rate), self._with_moments(Z)])
+        plain, changed = gaussian_rate_products(Z, Z_rate, self._with_moments(Z_rate), self._with_moments(Z))
         forces = self._split(plain, Z_rate, multipliers)[1] - self._split(changed, Z, multipliers)[1]
         return (-2.0 / self.bandwidth) * (self._X.T @ forces)
 
@@ -124,33 +117,3 @@ class ExactMMD:
     def _sum_by_measure(self, smoothed: FloatArray) -> FloatArray:
         by_column = np.einsum("ic,ic->c", self._weights, smoothed)
         return np.bincount(self._owner, weights=by_column, minlength=self.n_measures)
-
-
-class _GaussianTiles:
-    """Tiles of K. The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms."""
-
-    def __init__(self, Z: FloatArray) -> None:
-        half_squares = -0.5 * np.einsum("ij,ij->i", Z, Z)[:, None]
-        ones = np.ones_like(half_squares)
-        self._left = np.hstack([Z, half_squares, ones])
-        self._right = np.hstack([Z, ones, half_squares])
-
-    def fill(self, rows: slice, columns: slice, tiles: Sequence[FloatArray]) -> None:
-        np.matmul(self._left[rows], self._right[columns].T, out=tiles[0])
-        exp_inplace(tiles[0])
-
-
-class _GaussianTilesWithRate(_GaussianTiles):
-    """Tiles of K and of K * M, M_ij = (z_i - z_j).(z'_i - z'_j), minus the rate of change of K when Z moves by Z'."""
-
-    def __init__(self, Z: FloatArray, Z_rate: FloatArray) -> None:
-        super().__init__(Z)
-        inner = np.einsum("ij,ij->i", Z, Z_rate)[:, None]
-        ones = np.ones_like(inner)
-        self._left_rate = np.hstack([-Z, -Z_rate, inner, ones])
-        self._right_rate = np.hstack([Z_rate, Z, ones, inner])
-
-    def fill(self, rows: slice, columns: slice, tiles: Sequence[FloatArray]) -> None:
-        super().fill(rows, columns, tiles)
-        np.matmul(self._left_rate[rows], self._right_rate[columns].T, out=tiles[1])
-        np.multiply(tiles[0], tiles[1], out=tiles[1])

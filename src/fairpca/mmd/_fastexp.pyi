@@ -1,3 +1,0 @@
-from fairpca._typing import FloatArray
-
-def exp_inplace(array: FloatArray) -> None: ...

@@ -1,0 +1,6 @@
+from fairpca._typing import FloatArray
+
+def exp_inplace(array: FloatArray) -> None: ...
+def gaussian_lane(
+    Z: FloatArray, half: FloatArray, operand: FloatArray, sums: FloatArray, lane: int, lanes: int
+) -> None: ...

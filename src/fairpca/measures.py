@@ -58,3 +58,28 @@ def demographic_parity(groups: AnyArray) -> SignedMeasures:
     counts = np.bincount(index, minlength=2)
     weights = np.array([1.0 / counts[0], -1.0 / counts[1]])[index]
     return SignedMeasures(weights[:, None], np.zeros(1, dtype=np.int64), (f"{first} against {second}",))
+
+
+def merge_equal_rows(X: FloatArray, measures: SignedMeasures) -> tuple[FloatArray, SignedMeasures]:
+    """Replace rows that are equal by one row with the sum of their weights; no discrepancy changes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows.
+    measures : SignedMeasures
+        Their weights.
+
+    Returns
+    -------
+    X : ndarray of shape (n_distinct, p)
+        The distinct rows.
+    measures : SignedMeasures
+        Their summed weights.
+    """
+    distinct, index = np.unique(X, axis=0, return_inverse=True)
+    if len(distinct) == len(X):
+        return X, measures
+    weights = np.zeros((len(distinct), measures.weights.shape[1]))
+    np.add.at(weights, index.ravel(), measures.weights)
+    return distinct, SignedMeasures(weights, measures.owner, measures.names)

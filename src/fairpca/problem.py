@@ -78,6 +78,8 @@ class FairSubspaceProblem:
         d.
     rank : int
         Number of coordinates with positive variance.
+    mean_differences : ndarray of shape (p, n_columns)
+        X'w_c, the difference of the means that each signed column compares.
     counts : EvaluationCounts
         Counters of the work done.
     """
@@ -86,6 +88,7 @@ class FairSubspaceProblem:
     discrepancy: Discrepancy
     n_components: int
     rank: int
+    mean_differences: FloatArray
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
 
     @property

@@ -3,10 +3,11 @@
 
 from fairpca.geometry._angles import principal_angles, projection_distance
 from fairpca.geometry._curves import PolarCurve, QRCurve
-from fairpca.geometry._frames import Frames, Grassmann, Stiefel
+from fairpca.geometry._frames import RETRACTIONS, Frames, Grassmann, Stiefel
 from fairpca.geometry._taylor import taylor_slope
 
 __all__ = [
+    "RETRACTIONS",
     "Frames",
     "Grassmann",
     "PolarCurve",

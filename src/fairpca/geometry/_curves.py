@@ -32,6 +32,8 @@ class PolarCurve:
         stretch = np.sqrt(1.0 + t * t * self._squares)
         inverse = (self._basis / stretch) @ self._basis.T
         frame = (self._point + t * self._tangent) @ inverse
+        # One Newton step towards the nearest frame: rounding in V'V and V'eta must not add up over many steps.
+        frame = 1.5 * frame - 0.5 * (frame @ (frame.T @ frame))
         stretch_rate = (self._basis * (t * self._squares / stretch)) @ self._basis.T
         velocity = (self._tangent - frame @ stretch_rate) @ inverse
         return frame, velocity

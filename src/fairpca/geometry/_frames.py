@@ -5,10 +5,11 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from fairpca._checks import check_name
 from fairpca._typing import FloatArray
 from fairpca.geometry._curves import PolarCurve, QRCurve
 
-_RETRACTIONS = {"polar": PolarCurve, "qr": QRCurve}
+RETRACTIONS: dict[str, type[PolarCurve] | type[QRCurve]] = {"polar": PolarCurve, "qr": QRCurve}
 
 
 class Frames(ABC):
@@ -24,10 +25,8 @@ class Frames(ABC):
     """
 
     def __init__(self, retraction: str = "polar") -> None:
-        if retraction not in _RETRACTIONS:
-            raise ValueError(f"retraction={retraction!r} is unknown; choose one of {sorted(_RETRACTIONS)}.")
-        self.retraction = retraction
-        self._curve = _RETRACTIONS[retraction]
+        self.retraction = check_name("retraction", retraction, RETRACTIONS)
+        self._curve = RETRACTIONS[retraction]
 
     @abstractmethod
     def project(self, point: FloatArray, ambient: FloatArray) -> FloatArray:

@@ -115,5 +115,6 @@ class ExactMMD:
         return products[:, ::width], forces
 
     def _sum_by_measure(self, smoothed: FloatArray) -> FloatArray:
-        by_column = np.einsum("ic,ic->c", self._weights, smoothed)
-        return np.bincount(self._owner, weights=by_column, minlength=self.n_measures)
+        values = np.zeros(self.n_measures)
+        np.add.at(values, self._owner, np.einsum("ic,ic->c", self._weights, smoothed))
+        return values

@@ -4,6 +4,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
 def _blocks(n: int) -> list[slice]:
     n_blocks = max(1, math.ceil(n / TILE))
     edges = np.linspace(0, n, n_blocks + 1).astype(int)
-    return [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
 
 
 def _work_on_lane(

@@ -3,8 +3,25 @@
 
 from fairpca.solvers._gradient_descent import GradientDescent
 from fairpca.solvers._rbfgs import RiemannianBFGS
+from fairpca.solvers._registry import SOLVERS, Solver, solver_from
 from fairpca.solvers._repms import REPMS
-from fairpca.solvers._result import FitResult, OuterStep, Status
+from fairpca.solvers._result import FitResult, OuterStep, Solution, Status
+from fairpca.solvers._start import STARTS
+from fairpca.solvers._subsolvers import SUBSOLVERS
 from fairpca.solvers._trust_region import TrustRegion
 
-__all__ = ["REPMS", "FitResult", "GradientDescent", "OuterStep", "RiemannianBFGS", "Status", "TrustRegion"]
+__all__ = [
+    "REPMS",
+    "SOLVERS",
+    "STARTS",
+    "SUBSOLVERS",
+    "FitResult",
+    "GradientDescent",
+    "OuterStep",
+    "RiemannianBFGS",
+    "Solution",
+    "Solver",
+    "Status",
+    "TrustRegion",
+    "solver_from",
+]

@@ -29,9 +29,7 @@ class GradientDescent(LineSearchMethod):
         ((s, y),) = pairs
         return -state.gradient, float(np.vdot(s, y) / np.vdot(y, y))
 
-    def _learn(
-        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial
-    ) -> Pairs:
+    def _learn(self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial) -> Pairs:
         here = after.sample.point
         s = manifold.project(here, trial.step * trial.velocity)
         y = after.gradient - manifold.transport(here, before.gradient)

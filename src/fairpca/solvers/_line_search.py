@@ -30,7 +30,7 @@ def wolfe_search(try_step: Callable[[float], Trial], value: float, slope: float,
     """Find a step that decreases the value enough and flattens the slope enough (weak Wolfe conditions).
 
     Close to a minimum the decrease drowns in rounding; then the approximate conditions of Hager and Zhang (2005),
-    (2 delta - 1) slope(0) >= slope(t) >= sigma slope(0) with a value that is not visibly higher, decide.
+    (2 delta - 1) slope(0) >= slope(t) >= sigma slope(0) at a value that is not visibly different, decide.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _too_high(trial: Trial, value: float, slope: float) -> bool:
         return True
     if trial.value <= value + SUFFICIENT_DECREASE * trial.step * slope:
         return False
-    invisible = trial.value <= value + ROUNDING * abs(value)
+    invisible = abs(trial.value - value) <= ROUNDING * abs(value)
     return not (invisible and trial.slope <= (2 * SUFFICIENT_DECREASE - 1) * slope)
 
 

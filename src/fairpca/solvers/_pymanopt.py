@@ -30,9 +30,7 @@ class PymanoptSubsolver:
     def __init__(self, optimizer: Any) -> None:
         self._optimizer = optimizer
 
-    def minimise(
-        self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float
-    ) -> InnerResult:
+    def minimise(self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
         """Minimise until the norm of the Riemannian gradient is at most `gradient_tolerance`.
 
         Parameters

@@ -23,8 +23,9 @@ class RiemannianBFGS(LineSearchMethod):
     ----------
     max_iter : int, default=300
         Largest number of iterations.
-    memory : int, default=30
-        How many pairs are kept.
+    memory : int, default=100
+        How many pairs are kept. With as many as the manifold has dimensions it is the full method; strict tolerances
+        make the penalty function ill conditioned, and a short memory then costs many times the iterations.
     caution : float, default=1e-4
         Constant of the cautious update.
 
@@ -35,7 +36,7 @@ class RiemannianBFGS(LineSearchMethod):
     """
 
     max_iter: int = 300
-    memory: int = 30
+    memory: int = 100
     caution: float = 1e-4
 
     def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
@@ -43,9 +44,7 @@ class RiemannianBFGS(LineSearchMethod):
             return -state.gradient, first_step(state)
         return -_inverse_hessian_product(pairs, state.gradient), 1.0
 
-    def _learn(
-        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial
-    ) -> Pairs:
+    def _learn(self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial) -> Pairs:
         here = after.sample.point
         if pairs:
             moved = manifold.transport(here, np.array(pairs))

@@ -1,23 +1,36 @@
 """Solvers by name."""
 # SPDX-License-Identifier: MIT
 
-from typing import Any
+from typing import Any, Protocol
 
-from fairpca.solvers._gradient_descent import GradientDescent
-from fairpca.solvers._pymanopt import PymanoptSubsolver, is_pymanopt_optimizer
-from fairpca.solvers._rbfgs import RiemannianBFGS
-from fairpca.solvers._trust_region import TrustRegion
-from fairpca.solvers._unconstrained import Subsolver
+import numpy as np
 
-SUBSOLVERS: dict[str, type[Subsolver]] = {
-    "rbfgs": RiemannianBFGS,
-    "trust-region": TrustRegion,
-    "gradient-descent": GradientDescent,
-}
+from fairpca._checks import check_name
+from fairpca._typing import FloatArray
+from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers._repms import REPMS, Callback
+from fairpca.solvers._result import Solution
 
 
-def subsolver_from(choice: Any) -> Subsolver:
-    """Return the sub-problem solver for a name, a solver object or a pymanopt optimizer.
+class Solver(Protocol):
+    """Finds a frame that keeps much variance with every h_j at most the tolerance."""
+
+    def solve(
+        self,
+        problem: FairSubspaceProblem,
+        tolerance: float,
+        init: str | FloatArray,
+        generator: np.random.Generator,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Solve the problem."""
+
+
+SOLVERS: dict[str, type[Solver]] = {"repms": REPMS}
+
+
+def solver_from(choice: Any) -> Solver:
+    """Return the solver for a name or a solver object.
 
     Parameters
     ----------
@@ -25,18 +38,8 @@ def subsolver_from(choice: Any) -> Subsolver:
         What the user passed.
     """
     if isinstance(choice, str):
-        if choice not in SUBSOLVERS:
-            raise ValueError(
-                f"subsolver={choice!r} is unknown; choose one of {sorted(SUBSOLVERS)}, "
-                "a solver object, or a pymanopt optimizer."
-            )
-        return SUBSOLVERS[choice]()
-    if is_pymanopt_optimizer(choice):
-        return PymanoptSubsolver(choice)
-    if not callable(getattr(choice, "minimise", None)):
-        raise TypeError(
-            f"subsolver must be one of {sorted(SUBSOLVERS)}, an object with a minimise method, or a pymanopt "
-            f"optimizer; got {type(choice).__name__}."
-        )
-    subsolver: Subsolver = choice
-    return subsolver
+        return SOLVERS[check_name("solver", choice, SOLVERS, "or give a solver object such as REPMS(...)")]()
+    if isinstance(choice, type) or not callable(getattr(choice, "solve", None)):
+        raise TypeError(f"solver must be one of {sorted(SOLVERS)} or a solver object; got {choice!r}.")
+    solver: Solver = choice
+    return solver

@@ -8,16 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from fairpca._checks import check_name
 from fairpca._typing import FloatArray
-from fairpca.geometry import Frames, Grassmann
+from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._objectives import Penalised
-from fairpca.solvers._registry import subsolver_from
 from fairpca.solvers._result import FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import auxiliary_start
+from fairpca.solvers._start import fairest_frame, mean_matched_frame
+from fairpca.solvers._subsolvers import subsolver_from
 from fairpca.solvers._unconstrained import Subsolver
 
 Callback = Callable[[OuterStep], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a run of the algorithm ended, why, and its steps."""
+
+    answer: Evaluation
+    status: Status
+    steps: tuple[OuterStep, ...]
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,9 @@ class REPMS:
         Largest penalty parameter.
     d_min : float, default=1e-6
         Step length that counts as no step.
+    n_restarts : int, default=5
+        When a run ends above the tolerance, minimise h alone from this many random starts and, if one of them is
+        fairer, run again from there. 0 keeps to the letter of Algorithm 1.
     retraction : {"polar", "qr"}, default="polar"
         Retraction of the manifold.
 
@@ -69,8 +82,25 @@ class REPMS:
     theta_rho: float = 2.0
     rho_max: float = 1e10
     d_min: float = 1e-6
+    n_restarts: int = 5
     retraction: str = "polar"
     name: str = field(default="repms", init=False)
+
+    def __post_init__(self) -> None:
+        positive = ("epsilon_0", "epsilon_min", "rho_scale", "rho_max", "d_min")
+        for parameter in positive:
+            if not getattr(self, parameter) > 0:
+                raise ValueError(f"{parameter}={getattr(self, parameter)!r} must be greater than 0.")
+        if self.theta_epsilon is not None and not 0 < self.theta_epsilon < 1:
+            raise ValueError(f"theta_epsilon={self.theta_epsilon!r} must be between 0 and 1, or None.")
+        if not self.theta_rho > 1:
+            raise ValueError(f"theta_rho={self.theta_rho!r} must be greater than 1.")
+        if self.max_iter < 1 or self.n_restarts < 0:
+            raise ValueError(
+                f"max_iter={self.max_iter!r} must be at least 1 and n_restarts={self.n_restarts!r} at least 0."
+            )
+        check_name("retraction", self.retraction, RETRACTIONS)
+        subsolver_from(self.subsolver)
 
     def solve(
         self,
@@ -88,10 +118,10 @@ class REPMS:
             The problem.
         tolerance : float
             tau.
-        init : {"auxiliary", "pca"} or ndarray of shape (p, d)
+        init : {"auxiliary", "mean-matched", "pca"} or ndarray of shape (p, d)
             First point.
         generator : numpy.random.Generator
-            Draws the random frames of the auxiliary start.
+            Draws random frames.
         callback : callable, default=None
             Called with each `OuterStep`.
 
@@ -103,81 +133,97 @@ class REPMS:
         began = time.perf_counter()
         pca = problem.evaluate(problem.pca())
         if pca.worst <= tolerance:
-            return self._solution(problem, pca, Status.PCA_IS_FAIR, tolerance, [], began)
-        manifold = Grassmann(self.retraction)
-        subsolver = subsolver_from(self.subsolver)
-        start = self._start(problem, manifold, subsolver, init, pca, generator)
-        answer, status, steps = self._iterate(
-            problem, manifold, subsolver, start, tolerance, self.rho_scale / pca.worst, callback
-        )
-        return self._solution(problem, answer, status, tolerance, steps, began)
+            return self._solution(problem, Run(pca, Status.PCA_IS_FAIR, ()), tolerance, began)
+        penalty = _PenaltyMethod(self, problem, tolerance, self.rho_scale / pca.worst, callback)
+        run = penalty.run(self._start(penalty, init, pca, generator))
+        if run.answer.worst > tolerance:
+            run = self._restart(penalty, run, generator)
+        return self._solution(problem, run, tolerance, began)
 
     def _start(
         self,
-        problem: FairSubspaceProblem,
-        manifold: Frames,
-        subsolver: Subsolver,
+        penalty: "_PenaltyMethod",
         init: str | FloatArray,
         pca: Evaluation,
         generator: np.random.Generator,
     ) -> Evaluation:
         if not isinstance(init, str):
-            return problem.evaluate(init)
+            return penalty.problem.evaluate(init)
         if init == "pca":
             return pca
-        return auxiliary_start(problem, manifold, subsolver, self.epsilon_min, generator)
+        if init == "mean-matched":
+            return penalty.problem.evaluate(mean_matched_frame(penalty.problem))
+        return penalty.fairest(generator)
 
-    def _iterate(
-        self,
-        problem: FairSubspaceProblem,
-        manifold: Frames,
-        subsolver: Subsolver,
-        here: Evaluation,
-        tolerance: float,
-        rho: float,
-        callback: Callback | None,
-    ) -> tuple[Evaluation, Status, list[OuterStep]]:
-        theta = self.theta_epsilon or (self.epsilon_min / self.epsilon_0) ** 0.2
-        epsilon, rho = self.epsilon_0, min(rho, self.rho_max)
-        steps: list[OuterStep] = []
-        for _ in range(self.max_iter + 1):
-            step, there = _outer_step(problem, manifold, subsolver, here, rho, epsilon)
-            steps.append(step)
-            if callback is not None:
-                callback(step)
-            still = step.step_length <= self.d_min and epsilon <= self.epsilon_min
-            here = there
-            if still and step.mmd2 <= tolerance:
-                return here, Status.CONVERGED, steps
-            if still and rho >= self.rho_max:
-                # Every further step would repeat this one.
-                return here, Status.TOLERANCE_NOT_MET, steps
-            epsilon = max(self.epsilon_min, theta * epsilon)
-            if step.mmd2 > tolerance:
-                rho = min(self.theta_rho * rho, self.rho_max)
-        return here, Status.MAX_ITERATIONS, steps
+    def _restart(self, penalty: "_PenaltyMethod", run: Run, generator: np.random.Generator) -> Run:
+        """Go on from the fairest of several frames if it is fairer than where the run ended."""
+        candidates = [penalty.fairest(generator) for _ in range(self.n_restarts)]
+        fairest = min(candidates, key=lambda evaluation: evaluation.worst, default=run.answer)
+        if fairest.worst >= 0.9 * run.answer.worst:
+            return run
+        again = penalty.run(fairest)
+        return Run(again.answer, again.status, run.steps + again.steps)
 
-    def _solution(
-        self,
-        problem: FairSubspaceProblem,
-        answer: Evaluation,
-        status: Status,
-        tolerance: float,
-        steps: list[OuterStep],
-        began: float,
-    ) -> Solution:
+    def _solution(self, problem: FairSubspaceProblem, run: Run, tolerance: float, began: float) -> Solution:
         result = FitResult(
             solver=self.name,
-            status=status,
+            status=run.status,
             tolerance=tolerance,
-            mmd2=answer.worst,
-            variance_kept=answer.variance,
-            steps=tuple(steps),
+            mmd2=run.answer.worst,
+            smallest_mmd2=min([run.answer.worst, *(step.mmd2 for step in run.steps)]),
+            variance_kept=run.answer.variance,
+            steps=run.steps,
             n_gradients=problem.counts.gradients,
             n_hessian_products=problem.counts.hessian_products,
             seconds=time.perf_counter() - began,
         )
-        return Solution(answer.point, result)
+        return Solution(run.answer.point, result)
+
+
+class _PenaltyMethod:
+    """The loop of Algorithm 1 for one problem."""
+
+    def __init__(
+        self,
+        settings: REPMS,
+        problem: FairSubspaceProblem,
+        tolerance: float,
+        rho_0: float,
+        callback: Callback | None,
+    ) -> None:
+        self.problem = problem
+        self._settings = settings
+        self._tolerance = tolerance
+        self._rho_0 = min(rho_0, settings.rho_max)
+        self._callback = callback
+        self._manifold = Grassmann(settings.retraction)
+        self._subsolver = subsolver_from(settings.subsolver)
+
+    def fairest(self, generator: np.random.Generator) -> Evaluation:
+        """Solve the auxiliary problem from random frames."""
+        return fairest_frame(self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator)
+
+    def run(self, here: Evaluation) -> Run:
+        """Run Algorithm 1 from a point."""
+        settings = self._settings
+        theta = settings.theta_epsilon or (settings.epsilon_min / settings.epsilon_0) ** 0.2
+        epsilon, rho = settings.epsilon_0, self._rho_0
+        steps: list[OuterStep] = []
+        for _ in range(settings.max_iter + 1):
+            step, here = _outer_step(self.problem, self._manifold, self._subsolver, here, rho, epsilon)
+            steps.append(step)
+            if self._callback is not None:
+                self._callback(step)
+            still = step.step_length <= settings.d_min and epsilon <= settings.epsilon_min
+            if still and step.mmd2 <= self._tolerance:
+                return Run(here, Status.CONVERGED, tuple(steps))
+            if still and rho >= settings.rho_max:
+                # Every further step would repeat this one.
+                return Run(here, Status.TOLERANCE_NOT_MET, tuple(steps))
+            epsilon = max(settings.epsilon_min, theta * epsilon)
+            if step.mmd2 > self._tolerance:
+                rho = min(settings.theta_rho * rho, settings.rho_max)
+        return Run(here, Status.MAX_ITERATIONS, tuple(steps))
 
 
 def _outer_step(

@@ -77,6 +77,8 @@ class FitResult:
         tau, the largest MMD^2 that was allowed.
     mmd2 : float
         Largest h_j at the answer, exact.
+    smallest_mmd2 : float
+        Smallest such value met on the way: what is attainable, as far as is known.
     variance_kept : float
         tr(V'SV) / tr(S) at the answer.
     steps : tuple of OuterStep
@@ -91,6 +93,7 @@ class FitResult:
     status: Status
     tolerance: float
     mmd2: float
+    smallest_mmd2: float
     variance_kept: float
     steps: tuple[OuterStep, ...]
     n_gradients: int

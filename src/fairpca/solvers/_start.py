@@ -9,10 +9,24 @@ from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._objectives import Penalised
 from fairpca.solvers._unconstrained import Subsolver
 
+STARTS = ("auxiliary", "mean-matched", "pca")
 N_RANDOM = 10
 
 
-def auxiliary_start(
+def mean_matched_frame(problem: FairSubspaceProblem) -> FloatArray:
+    """Return the frame of most variance that is orthogonal to the differences of the means, X'w_c.
+
+    On it the compared measures have equal means, which removes most of the discrepancy in closed form.
+    """
+    p, d = problem.shape
+    directions, sizes, _ = np.linalg.svd(problem.mean_differences)
+    n_removed = min(int(np.sum(sizes > 1e-12 * max(sizes.max(), 1e-300))), p - d)
+    complement = directions[:, n_removed:]
+    _, axes = np.linalg.eigh((complement * problem.variances[:, None]).T @ complement)
+    return complement @ axes[:, : -d - 1 : -1]
+
+
+def fairest_frame(
     problem: FairSubspaceProblem,
     manifold: Frames,
     subsolver: Subsolver,
@@ -40,8 +54,7 @@ def auxiliary_start(
     auxiliary = Penalised(problem, rho=1.0, alpha=0.0)
     frames = [_random_frame(problem, manifold, generator) for _ in range(N_RANDOM)]
     fairest = min(frames, key=lambda frame: float(problem.discrepancy.value(frame).sum()))
-    start = auxiliary.sample(fairest)
-    return subsolver.minimise(auxiliary, manifold, start, gradient_tolerance).sample.evaluation
+    return subsolver.minimise(auxiliary, manifold, auxiliary.sample(fairest), gradient_tolerance).sample.evaluation
 
 
 def _random_frame(problem: FairSubspaceProblem, manifold: Frames, generator: np.random.Generator) -> FloatArray:

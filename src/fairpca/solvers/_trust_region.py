@@ -39,9 +39,7 @@ class TrustRegion:
     initial_radius: float = 0.1
     max_radius: float = 1.0
 
-    def minimise(
-        self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float
-    ) -> InnerResult:
+    def minimise(self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
         """Minimise until the norm of the Riemannian gradient is at most `gradient_tolerance`.
 
         Parameters

@@ -13,7 +13,6 @@ from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial, wolfe_search
 from fairpca.solvers._objectives import Objective, Sample
 
-
 Pairs = list[tuple[FloatArray, FloatArray]]
 """Steps and the changes of the gradient along them."""
 
@@ -51,9 +50,7 @@ class InnerResult:
 class Subsolver(Protocol):
     """Minimises a smooth function on the manifold until the gradient norm is at most `gradient_tolerance`."""
 
-    def minimise(
-        self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float
-    ) -> InnerResult:
+    def minimise(self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
         """Run from `start`."""
 
 
@@ -78,9 +75,7 @@ class LineSearchMethod(ABC):
 
     max_iter: int
 
-    def minimise(
-        self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float
-    ) -> InnerResult:
+    def minimise(self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
         """Minimise until the norm of the Riemannian gradient is at most `gradient_tolerance`.
 
         Parameters
@@ -137,9 +132,7 @@ class LineSearchMethod(ABC):
         """Return a descent direction and the first step to try along it."""
 
     @abstractmethod
-    def _learn(
-        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial
-    ) -> Pairs:
+    def _learn(self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial) -> Pairs:
         """Return the pairs known after an accepted step, in the tangent space of the new point."""
 
 

@@ -1,0 +1,129 @@
+"""Checks of arguments: one sentence that names the argument, what came, what is allowed and the way out."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from fairpca._typing import AnyArray, FloatArray
+
+
+def check_n_components(n_components: Any, n_features: int) -> int:
+    """Return the number of components, an integer in 1..n_features."""
+    if isinstance(n_components, bool) or not isinstance(n_components, Integral):
+        raise TypeError(f"n_components must be an integer; got {n_components!r}.")
+    if not 1 <= int(n_components) <= n_features:
+        raise ValueError(
+            f"n_components={n_components} must be between 1 and the number of features, n_features={n_features}."
+        )
+    return int(n_components)
+
+
+def check_tolerance(tolerance: Any) -> float:
+    """Return the largest MMD^2 allowed, a number >= 0."""
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+        raise TypeError(f"tolerance must be a number; got {tolerance!r}.")
+    if not 0 <= float(tolerance) < math.inf:
+        raise ValueError(f"tolerance={tolerance!r} must be a finite number >= 0: the largest MMD^2 that is allowed.")
+    return float(tolerance)
+
+
+def check_bandwidth(bandwidth: Any) -> str | float:
+    """Return "median" or a positive number."""
+    if isinstance(bandwidth, str):
+        return check_name("bandwidth", bandwidth, ["median"], "or give a positive number")
+    if isinstance(bandwidth, bool) or not isinstance(bandwidth, Real):
+        raise TypeError(f'bandwidth must be "median" or a positive number; got {bandwidth!r}.')
+    if not 0 < float(bandwidth) < math.inf:
+        raise ValueError(f'bandwidth={bandwidth!r} must be greater than 0; "median" chooses it from the data.')
+    return float(bandwidth)
+
+
+def check_name(argument: str, value: str, allowed: Iterable[str], otherwise: str = "") -> str:
+    """Return `value` if it is one of the allowed names."""
+    names = sorted(allowed)
+    if value not in names:
+        tail = f", {otherwise}" if otherwise else ""
+        raise ValueError(f"{argument}={value!r} is unknown; choose one of {names}{tail}.")
+    return value
+
+
+def check_init(init: Any, names: Iterable[str], n_components: int, n_features: int) -> str | FloatArray:
+    """Return a name, or a (n_features, n_components) matrix with independent columns."""
+    names = sorted(names)
+    if isinstance(init, str):
+        return check_name("init", init, names, "or give an array shaped like components_")
+    components = np.asarray(init, dtype=np.float64)
+    if components.shape != (n_components, n_features):
+        raise ValueError(
+            f"init has shape {components.shape}; it must be one of {names} or an array of shape "
+            f"(n_components, n_features) = ({n_components}, {n_features})."
+        )
+    if not np.isfinite(components).all() or np.linalg.matrix_rank(components) < n_components:
+        raise ValueError(f"init must hold {n_components} finite, linearly independent rows.")
+    return components.T
+
+
+def check_two_groups(sensitive_features: Any, n_samples: int) -> AnyArray:
+    """Return group labels as a 1-d array with exactly two distinct values, each on at least two rows.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, 1)
+        Strings, booleans, numbers; list, numpy array, pandas or polars Series or one-column frame.
+    n_samples : int
+        Number of rows it must have.
+    """
+    labels = _as_labels(sensitive_features)
+    if len(labels) != n_samples:
+        raise ValueError(f"sensitive_features has {len(labels)} entries but X has {n_samples} rows.")
+    missing = np.array([_is_missing(label) for label in labels.tolist()])
+    if missing.any():
+        raise ValueError(
+            f"sensitive_features has {int(missing.sum())} missing values, the first in row "
+            f"{int(missing.argmax())}; drop those rows or give them a group of their own."
+        )
+    groups, counts = np.unique(_comparable(labels), return_counts=True)
+    if len(groups) == 1:
+        raise ValueError(f"sensitive_features has one group only, {groups.tolist()[0]!r}; two are needed to compare.")
+    if len(groups) > 2:
+        raise ValueError(
+            f"sensitive_features has {len(groups)} groups; more than two are not supported yet. "
+            "Merge them into two, for example one group against all others."
+        )
+    if counts.min() < 2:
+        raise ValueError(
+            f"sensitive_features has {int(counts.min())} row in group {groups.tolist()[counts.argmin()]!r}; "
+            "each group needs at least 2."
+        )
+    return _comparable(labels)
+
+
+def _as_labels(values: Any) -> AnyArray:
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    labels = np.asarray(values)
+    if labels.dtype.kind == "U" and not isinstance(values, np.ndarray):
+        # A list that mixes strings with None or nan would come out as strings.
+        labels = np.asarray(values, dtype=object)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(
+            f"sensitive_features has shape {labels.shape}; it must be one column (several are not supported yet)."
+        )
+    return labels
+
+
+def _comparable(labels: AnyArray) -> AnyArray:
+    """Return labels that can be sorted: mixed kinds become strings."""
+    kinds = {type(label) for label in labels.tolist()}
+    return labels.astype(str) if labels.dtype == object and (len(kinds) > 1 or kinds == {str}) else labels
+
+
+def _is_missing(label: Any) -> bool:
+    # pandas.NA and NaT refuse to be compared like numbers; they are known by their type's name.
+    return label is None or type(label).__name__ in {"NAType", "NaTType"} or bool(label != label)

@@ -1,0 +1,123 @@
+"""What every linear, orthogonal projection of the package can do once it is fitted."""
+# SPDX-License-Identifier: MIT
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairpca._typing import AnyArray, FloatArray
+
+
+class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators: z = V'((x - mean) / scale) with orthonormal V.
+
+    Subclasses find V in `fit` and call `_standardized` for the rows and `_store` for the answer.
+    """
+
+    standardize: bool
+
+    def transform(self, X: Any) -> AnyArray:
+        """Project rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Their coordinates in the fair subspace.
+        """
+        rows = self._validated(X)
+        Z = ((rows - self.mean_) / self.scale_) @ self.components_.T
+        return Z.astype(rows.dtype, copy=False)
+
+    def inverse_transform(self, Z: Any) -> AnyArray:
+        """Return the rows of the feature space that projections stand for.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Projections.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The closest rows of the feature space, in its original units.
+        """
+        check_is_fitted(self)
+        projections = np.asarray(Z)
+        if projections.ndim != 2 or projections.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"Z has shape {projections.shape}; it must be (n_samples, n_components={self._n_features_out})."
+            )
+        return (projections @ self.components_) * self.scale_ + self.mean_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of the variance of these rows that the projection keeps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, for example held-out ones; at least two.
+        y : ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        score : float
+            tr(V'SV) / tr(S) with S the covariance of `X` in the training scale.
+        """
+        rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
+        centred = rows - rows.mean(axis=0)
+        total = float(np.vdot(centred, centred))
+        if total == 0.0:
+            raise ValueError("score needs rows that differ: X has no variance.")
+        return float(np.sum((centred @ self.components_.T) ** 2)) / total
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _validated(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        rows: AnyArray = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return rows
+
+    def _standardized(self, X: AnyArray) -> FloatArray:
+        """Learn `mean_` and `scale_` and return the centred, scaled rows in float64."""
+        rows = X.astype(np.float64)
+        self.mean_ = rows.mean(axis=0)
+        rows -= self.mean_
+        deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows) / len(rows))
+        # What is left of a constant column is rounding in its values or its mean, not variance.
+        constant = (np.ptp(rows, axis=0) == 0.0) | (deviation <= 1e-13 * np.abs(self.mean_))
+        rows[:, constant] = 0.0
+        if constant.all():
+            raise ValueError("X has zero variance in every column; there is nothing to keep.")
+        self.scale_ = np.where(constant, 1.0, deviation) if self.standardize else np.ones_like(deviation)
+        rows /= self.scale_
+        return rows
+
+    def _store(self, frame: FloatArray, rows: FloatArray) -> Self:
+        """Learn the components from any frame of the subspace: principal axes inside it, PCA's order and signs."""
+        projections = rows @ frame
+        variances, rotation = np.linalg.eigh(projections.T @ projections / (len(rows) - 1))
+        components = (frame @ rotation[:, ::-1]).T
+        largest = np.abs(components).argmax(axis=1)
+        components *= np.sign(components[np.arange(len(components)), largest])[:, None]
+        self.components_ = np.ascontiguousarray(components)
+        self.explained_variance_ = np.maximum(variances[::-1], 0.0)
+        total = float(np.vdot(rows, rows)) / (len(rows) - 1)
+        self.explained_variance_ratio_ = self.explained_variance_ / total
+        self.n_components_ = self.components_.shape[0]
+        self.n_samples_ = len(rows)
+        return self

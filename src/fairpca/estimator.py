@@ -1,0 +1,252 @@
+"""FairPCA: the front door."""
+# SPDX-License-Identifier: MIT
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_random_state, validate_data
+
+from fairpca._axes import PrincipalAxes
+from fairpca._checks import check_bandwidth, check_init, check_n_components, check_tolerance, check_two_groups
+from fairpca._projection import LinearProjection
+from fairpca._typing import AnyArray, FloatArray
+from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
+from fairpca.measures import demographic_parity, merge_equal_rows
+from fairpca.mmd import ExactMMD, median_bandwidth
+from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers import STARTS, FitResult, OuterStep, Solver, Status, solver_from
+
+
+class FairPCA(LinearProjection):
+    r"""Principal component analysis whose projections look alike for two groups.
+
+    Finds an orthonormal V (p x d) that
+
+    .. math::
+        \max_V \; \frac{\operatorname{tr}(V' S V)}{\operatorname{tr}(S)}
+        \quad \text{subject to} \quad h(V) = \mathrm{MMD}^2(\text{groups after projection}) \le \tau,
+
+    where S is the covariance of all rows and MMD the maximum mean discrepancy with the kernel
+    k(z, z') = exp(-\|z - z'\|^2 / (2 sigma^2)): it is small only if the projected groups agree as distributions.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        d, the dimension of the projection, at most the number of features.
+    tolerance : float, default=1e-3
+        tau, the largest MMD^2 between the projected groups of the training rows.
+    solver : {"repms"} or solver object, default="repms"
+        "repms" is Algorithm 1 of the paper; `fairpca.solvers.REPMS` has its hyperparameters.
+    bandwidth : "median" or float, default="median"
+        sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions.
+    standardize : bool, default=True
+        Scale every column to unit variance. Columns are always centred; constant columns stay at zero.
+    init : {"mean-matched", "pca", "auxiliary"} or array of shape (n_components, n_features), default="mean-matched"
+        Start: the subspace of most variance in which the group means agree, plain PCA, the least MMD^2 reached from
+        the best of ten random frames (as in the published code), or rows like those of `components_`.
+    callback : callable, default=None
+        Called with an `fairpca.solvers.OuterStep` after each outer step, for example to show progress.
+    random_state : int, RandomState instance or None, default=None
+        Draws the frames of `init="auxiliary"`, and the rows on which the bandwidth is found when there are more than
+        4096.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows V', the principal axes inside the fair subspace, by decreasing variance. Signs are such that
+        the entry of largest magnitude is positive.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance (divisor n - 1) along each component, in the scaled units.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same relative to the total.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted from and divides the columns.
+    mmd2_ : float
+        Plug-in MMD^2 of the projected training rows, exact; nan without sensitive features.
+    bandwidth_ : float
+        sigma.
+    converged_ : bool
+        Whether the solver stopped at a stationary point that meets the tolerance.
+    n_iter_ : int
+        Outer iterations.
+    result_ : fairpca.solvers.FitResult
+        The record of the run: per step rho, MMD^2, variance kept, gradient norm, evaluations, seconds; and why it
+        stopped.
+    n_components_, n_samples_, n_features_in_ : int
+        Sizes.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, when `X` had them.
+
+    See Also
+    --------
+    sklearn.decomposition.PCA : The same without fairness.
+
+    Notes
+    -----
+    The tolerance speaks of the training rows. Two samples of one distribution have an MMD^2 of about
+    (1/m + 1/n)(1 - E k), so on new rows the value is larger than on the rows it was fitted to: check it there.
+    Only the projection is made fair; labels, and features used beside the projection, are not.
+
+    References
+    ----------
+    J. Lee, G. Kim, M. Olfat, M. Hasegawa-Johnson, C. D. Yoo, "Fast and Efficient MMD-based Fair PCA via
+    Optimization over Stiefel Manifold", AAAI 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["a", "b"], 100)
+    >>> X = rng.normal(size=(200, 5)) @ rng.normal(size=(5, 5))
+    >>> X[group == "b", 0] += 2
+    >>> model = FairPCA(n_components=2, tolerance=1e-3).fit(X, sensitive_features=group)
+    >>> model.converged_, bool(model.mmd2_ <= 1e-3)
+    (True, True)
+    >>> model.transform(X).shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        tolerance: float = 1e-3,
+        solver: Any = "repms",
+        bandwidth: str | float = "median",
+        standardize: bool = True,
+        init: Any = "mean-matched",
+        callback: Callable[[OuterStep], None] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.tolerance = tolerance
+        self.solver = solver
+        self.bandwidth = bandwidth
+        self.standardize = standardize
+        self.init = init
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
+        """Find the fair subspace.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like of shape (n_samples,), default=None
+            Group of each row: two distinct labels of any kind. Without it this is plain PCA, with a warning.
+
+        Returns
+        -------
+        self : FairPCA
+            The fitted estimator.
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        d = check_n_components(self.n_components, X.shape[1])
+        tolerance, solver = check_tolerance(self.tolerance), solver_from(self.solver)
+        bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, X.shape[1])
+        groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
+        if groups is None:
+            warnings.warn(
+                "FairPCA was fitted without sensitive_features: this is plain PCA, and nothing was made fair. "
+                "Pass fit(X, sensitive_features=...).",
+                NoSensitiveFeaturesWarning,
+                stacklevel=2,
+            )
+        rows = self._standardized(X)
+        # A given start may lie anywhere in the null space; any other needs at most d null axes.
+        axes = PrincipalAxes.of(rows, n_null=d if isinstance(init, str) else X.shape[1])
+        if d > axes.rank:
+            warnings.warn(
+                f"n_components={d} is above the rank of the data, {axes.rank}: the last {d - axes.rank} components "
+                "carry no variance.",
+                RankWarning,
+                stacklevel=2,
+            )
+        frame = self._solve(rows, axes, groups, d, tolerance, solver, bandwidth, init)
+        if not self.converged_:
+            warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
+        return self._store(axes.axes @ frame, rows)
+
+    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
+        """Fit, then project the same rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like of shape (n_samples,), default=None
+            Group of each row.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The projections.
+        """
+        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
+
+    def _solve(
+        self,
+        rows: FloatArray,
+        axes: PrincipalAxes,
+        groups: AnyArray | None,
+        d: int,
+        tolerance: float,
+        solver: Solver,
+        bandwidth: str | float,
+        init: str | FloatArray,
+    ) -> FloatArray:
+        """Solve in principal axes, learn what the run says, and return the frame in those axes."""
+        generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        if isinstance(bandwidth, str):
+            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(d, axes.rank)], generator)
+        self.bandwidth_ = bandwidth
+        if groups is None:
+            frame, self.result_ = np.eye(len(axes.variances), d), _plain_pca(axes, d)
+        else:
+            distinct, measures = merge_equal_rows(rows, demographic_parity(groups))
+            coordinates = axes.coordinates(distinct)
+            problem = FairSubspaceProblem(
+                variances=axes.variances,
+                discrepancy=ExactMMD(coordinates, measures, bandwidth),
+                n_components=d,
+                rank=axes.rank,
+                mean_differences=coordinates.T @ measures.weights,
+            )
+            start = init if isinstance(init, str) else np.linalg.qr(axes.axes.T @ init)[0]
+            solution = solver.solve(problem, tolerance, start, generator, self.callback)
+            frame, self.result_ = solution.point, solution.result
+        self.mmd2_, self.converged_ = self.result_.mmd2, self.result_.success
+        self.n_iter_ = len(self.result_.steps)
+        return frame
+
+
+def _plain_pca(axes: PrincipalAxes, d: int) -> FitResult:
+    return FitResult(
+        solver="pca",
+        status=Status.NO_SENSITIVE_FEATURES,
+        tolerance=float("inf"),
+        mmd2=float("nan"),
+        smallest_mmd2=float("nan"),
+        variance_kept=float(axes.variances[:d].sum() / axes.variances.sum()),
+        steps=(),
+        n_gradients=0,
+        n_hessian_products=0,
+        seconds=0.0,
+    )
+
+
+def _explain(result: FitResult) -> str:
+    return (
+        f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2 is {result.mmd2:.3g} after {len(result.steps)} "
+        f"steps ({result.message}). The smallest MMD^2 found at this number of components is "
+        f"{result.smallest_mmd2:.3g}; raise tolerance above it or ask for fewer components."
+    )

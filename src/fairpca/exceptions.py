@@ -1,0 +1,14 @@
+"""Warnings of the package, each of its own class so that they can be filtered."""
+# SPDX-License-Identifier: MIT
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["ConvergenceWarning", "NoSensitiveFeaturesWarning", "RankWarning"]
+
+
+class NoSensitiveFeaturesWarning(UserWarning):
+    """A fair method was fitted without sensitive features and did plain PCA."""
+
+
+class RankWarning(UserWarning):
+    """More components were asked for than the data have dimensions."""

@@ -1,0 +1,34 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Return a loader of the published splits; tests that need them are skipped, visibly, where they are absent."""
+    if not REFERENCE.is_dir():
+        pytest.skip(f"no published splits at {REFERENCE}; set FAIRPCA_REFERENCE")
+
+    def load(name, split):
+        return np.load(REFERENCE / f"{name}_split{split}.npz")
+
+    return load
+
+
+@pytest.fixture
+def two_groups(rng):
+    """Return 300 correlated rows in 6 dimensions, two groups that differ in mean and covariance."""
+    group = np.repeat(["a", "b"], [180, 120])
+    X = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 6))
+    X[group == "b"] += rng.normal(size=6)
+    X[group == "b", 1] *= 1.5
+    return X, group

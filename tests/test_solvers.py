@@ -1,0 +1,236 @@
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from pymanopt import optimizers
+
+from fairpca import FairPCA
+from fairpca.exceptions import ConvergenceWarning
+from fairpca.geometry import Grassmann, projection_distance
+from fairpca.measures import demographic_parity
+from fairpca.mmd import ExactMMD
+from fairpca.solvers import REPMS, SUBSOLVERS, GradientDescent, RiemannianBFGS, Status, TrustRegion
+from fairpca.solvers._line_search import Trial, wolfe_search
+from fairpca.solvers._objectives import Sample
+from fairpca.solvers._pymanopt import PymanoptSubsolver
+from fairpca.solvers._trust_region import truncated_cg
+from fairpca.solvers._unconstrained import InnerStatus
+
+P, D = 12, 3
+
+
+class Brockett:
+    """-tr(V'AV): its minimisers on the Grassmann manifold span the top eigenvectors of A."""
+
+    def __init__(self, A):
+        self.A = A
+
+    def sample(self, point):
+        return Sample(point, -float(np.vdot(point, self.A @ point)), -2 * self.A @ point, None)
+
+    def hessian_product(self, point, direction):
+        return -2 * self.A @ direction
+
+
+@pytest.fixture
+def brockett(rng):
+    B = rng.normal(size=(P, P))
+    return Brockett(B @ B.T)
+
+
+METHODS = {name: method() for name, method in SUBSOLVERS.items()} | {
+    "pymanopt-cg": PymanoptSubsolver(optimizers.ConjugateGradient(max_iterations=2000)),
+    "pymanopt-tr": PymanoptSubsolver(optimizers.TrustRegions()),
+}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_every_method_finds_the_top_eigenvectors(method, brockett, rng):
+    manifold = Grassmann()
+    start = brockett.sample(manifold.random_point(P, D, rng))
+    result = method.minimise(brockett, manifold, start, 1e-6)
+    assert result.status is InnerStatus.GRADIENT_SMALL
+    assert result.gradient_norm <= 1e-6
+    top = np.linalg.eigh(brockett.A)[1][:, -D:]
+    assert projection_distance(result.sample.point, top) < 1e-5
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_a_stationary_start_is_returned_as_it_is(method, brockett):
+    top = np.linalg.eigh(brockett.A)[1][:, -D:]
+    result = method.minimise(brockett, Grassmann(), brockett.sample(top), 1e-6)
+    assert result.n_iter == 0
+    assert result.sample.point is top
+
+
+@pytest.mark.parametrize("method", [RiemannianBFGS(max_iter=2), GradientDescent(max_iter=2), TrustRegion(max_iter=1)])
+def test_the_iteration_limit_is_told(method, brockett, rng):
+    start = brockett.sample(Grassmann().random_point(P, D, rng))
+    result = method.minimise(brockett, Grassmann(), start, 1e-12)
+    assert result.status is InnerStatus.MAX_ITERATIONS
+    assert result.sample.value < start.value
+
+
+@pytest.mark.parametrize("method", [RiemannianBFGS(), GradientDescent(), TrustRegion()])
+def test_an_unreachable_gradient_ends_at_the_rounding_limit(method, brockett, rng):
+    start = brockett.sample(Grassmann().random_point(P, D, rng))
+    result = method.minimise(brockett, Grassmann(), start, 0.0)
+    assert result.status is not InnerStatus.GRADIENT_SMALL
+    assert result.gradient_norm < 1e-5
+
+
+@pytest.mark.parametrize("initial_step", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("function", [lambda t: (t - 2) ** 2, lambda t: -t / (t * t + 2), lambda t: (t - 1) ** 4 + 5])
+def test_wolfe_conditions_hold_from_any_first_step(function, initial_step):
+    def derivative(t):
+        return (function(t + 1e-6) - function(t - 1e-6)) / 2e-6
+
+    def try_step(t):
+        return Trial(t, function(t), derivative(t), None, None)
+
+    trial = wolfe_search(try_step, function(0.0), derivative(0.0), initial_step)
+    assert trial.value <= function(0.0) + 1e-4 * trial.step * derivative(0.0)
+    assert trial.slope >= 0.9 * derivative(0.0)
+
+
+def test_line_search_gives_up_on_an_ascent_direction():
+    assert wolfe_search(lambda t: Trial(t, t, 1.0, None, None), 0.0, -1.0, 1.0) is None
+
+
+def test_line_search_steps_back_from_values_that_are_not_finite():
+    def try_step(t):
+        return Trial(t, (t - 0.5) ** 2 if t < 1 else np.inf, 2 * (t - 0.5), None, None)
+
+    assert wolfe_search(try_step, 0.25, -1.0, 64.0).step < 1
+
+
+def test_truncated_cg_solves_the_newton_system_inside_the_ball(rng):
+    B = rng.normal(size=(6, 6))
+    H, g = B @ B.T + np.eye(6), rng.normal(size=(6, 1)) * 1e-3
+    step = truncated_cg(lambda eta: H @ eta, g, radius=1e3, max_inner=50)
+    np.testing.assert_allclose(step.tangent, -np.linalg.solve(H, g), atol=1e-6)
+    assert not step.on_boundary
+
+
+def test_truncated_cg_follows_negative_curvature_to_the_boundary(rng):
+    H, g = np.diag([-1.0, 2.0]), np.array([[0.1], [0.1]])
+    step = truncated_cg(lambda eta: H @ eta, g, radius=0.5, max_inner=50)
+    assert step.on_boundary
+    assert np.linalg.norm(step.tangent) == pytest.approx(0.5)
+    assert step.model_decrease > 0
+
+
+@pytest.mark.parametrize(
+    "subsolver",
+    [
+        *SUBSOLVERS,
+        RiemannianBFGS(memory=5),
+        optimizers.TrustRegions(),
+        optimizers.ConjugateGradient(),
+    ],
+    ids=lambda choice: choice if isinstance(choice, str) else type(choice).__module__ + type(choice).__name__,
+)
+def test_repms_gives_the_same_answer_with_every_subsolver(two_groups, subsolver):
+    X, group = two_groups
+    expected = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
+    model = FairPCA(2, tolerance=1e-3, solver=REPMS(subsolver=subsolver)).fit(X, sensitive_features=group)
+    assert model.converged_
+    assert projection_distance(model.components_.T, expected.components_.T) < 1e-3
+    assert model.result_.variance_kept == pytest.approx(expected.result_.variance_kept, abs=1e-4)
+
+
+def test_repms_follows_algorithm_1(two_groups):
+    X, group = two_groups
+    settings = REPMS(theta_rho=3.0, epsilon_0=1e-2, epsilon_min=1e-5, theta_epsilon=0.1)
+    model = FairPCA(2, tolerance=1e-4, solver=settings).fit(X, sensitive_features=group)
+    steps = model.result_.steps
+    pca = FairPCA(2, tolerance=10.0).fit(X, sensitive_features=group)
+    assert steps[0].rho == pytest.approx(1 / pca.mmd2_)
+    assert [step.gradient_tolerance for step in steps[:5]] == pytest.approx([1e-2, 1e-3, 1e-4, 1e-5, 1e-5])
+    for before, after in pairwise(steps):
+        assert after.rho == pytest.approx(before.rho * (3.0 if before.mmd2 > 1e-4 else 1.0))
+    assert all(step.gradient_norm <= step.gradient_tolerance for step in steps)
+    assert steps[-1].step_length <= settings.d_min
+    assert steps[-1].mmd2 <= 1e-4
+    assert sum(step.n_gradients for step in steps) < model.result_.n_gradients
+
+
+def test_the_answer_is_a_local_minimum_of_the_penalty_function(two_groups, rng):
+    X, group = two_groups
+    model = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
+    rho = model.result_.steps[-1].rho
+    scaled = (X - model.mean_) / model.scale_
+    mmd = ExactMMD(scaled, demographic_parity(group), model.bandwidth_)
+
+    def penalty(matrix):
+        V = np.linalg.qr(matrix)[0]
+        return -np.sum((scaled @ V) ** 2) / np.sum(scaled**2) + rho * mmd.value(V)[0]
+
+    here = penalty(model.components_.T)
+    for _ in range(10):
+        assert penalty(model.components_.T + 0.02 * rng.normal(size=(6, 2))) >= here
+
+
+def test_a_tolerance_out_of_reach_is_told(two_groups):
+    X, group = two_groups
+    solver = REPMS(rho_max=1e3, n_restarts=1)
+    with pytest.warns(ConvergenceWarning, match=r"did not meet tolerance=1e-06.*smallest MMD\^2 found .* raise"):
+        model = FairPCA(5, tolerance=1e-6, solver=solver, random_state=0).fit(X, sensitive_features=group)
+    assert not model.converged_
+    assert model.result_.status is Status.TOLERANCE_NOT_MET
+    assert model.mmd2_ >= model.result_.smallest_mmd2 > 1e-6
+
+
+def test_too_few_outer_steps_are_told(two_groups):
+    X, group = two_groups
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        model = FairPCA(2, tolerance=1e-6, solver=REPMS(max_iter=1, n_restarts=0)).fit(X, sensitive_features=group)
+    assert model.n_iter_ == 2
+
+
+def test_pca_that_is_fair_enough_is_returned_at_once(two_groups):
+    X, group = two_groups
+    model = FairPCA(2, tolerance=10.0).fit(X, sensitive_features=group)
+    assert model.result_.status is Status.PCA_IS_FAIR
+    assert model.converged_
+    assert model.n_iter_ == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epsilon_0": 0}, "epsilon_0=0 must be greater than 0"),
+        ({"rho_max": -1}, "rho_max=-1 must be greater than 0"),
+        ({"theta_rho": 1.0}, "theta_rho=1.0 must be greater than 1"),
+        ({"theta_epsilon": 2}, "theta_epsilon=2 must be between 0 and 1"),
+        ({"max_iter": 0}, "max_iter=0 must be at least 1"),
+        ({"retraction": "exp"}, r"retraction='exp' is unknown; choose one of \['polar', 'qr'\]"),
+        ({"subsolver": "newton"}, r"subsolver='newton' is unknown; choose one of \['gradient-descent', 'rbfgs'"),
+    ],
+)
+def test_bad_hyperparameters_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        REPMS(**settings)
+
+
+def test_a_class_in_place_of_a_subsolver_is_refused():
+    with pytest.raises(TypeError, match="subsolver must be one of"):
+        REPMS(subsolver=TrustRegion)
+
+
+@pytest.mark.parametrize("split", [0, 1, 2])
+def test_repms_lands_on_the_published_answer(reference, split):
+    data = reference("german", split)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = FairPCA(10, tolerance=1e-3).fit(data["X_train"], sensitive_features=data["a_train"])
+    assert projection_distance(model.components_.T, data["V_mbf_d10_tau1e-3"]) < 0.02
+
+
+def test_compas_in_ten_dimensions_reports_what_is_attainable(reference):
+    data = reference("compas", 0)
+    with pytest.warns(ConvergenceWarning, match="smallest MMD"), pytest.warns(UserWarning, match="rank of the data, 9"):
+        model = FairPCA(10, tolerance=1e-3, random_state=0).fit(data["X_train"], sensitive_features=data["a_train"])
+    assert not model.converged_
+    assert model.result_.smallest_mmd2 > 1e-3

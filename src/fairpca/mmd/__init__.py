@@ -3,5 +3,6 @@
 
 from fairpca.mmd._bandwidth import median_bandwidth
 from fairpca.mmd._exact import ExactMMD
+from fairpca.mmd._gaussian import kernel_products
 
-__all__ = ["ExactMMD", "median_bandwidth"]
+__all__ = ["ExactMMD", "kernel_products", "median_bandwidth"]

@@ -45,6 +45,22 @@ def gaussian_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
     return symmetric_products(_GaussianTiles(Z).fill, [operand])[0]
 
 
+def kernel_products(rows: FloatArray, operand: FloatArray, bandwidth: float) -> FloatArray:
+    """Return K @ operand with K_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)) for rows in their own units.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Rows x_i.
+    operand : ndarray of shape (n, n_columns)
+        Right-hand sides.
+    bandwidth : float
+        sigma.
+    """
+    # Centring loses no digits of the distances to large means.
+    return gaussian_products((rows - rows.mean(axis=0)) / bandwidth, operand)
+
+
 def gaussian_rate_products(
     Z: FloatArray, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray
 ) -> tuple[FloatArray, FloatArray]:

@@ -20,6 +20,11 @@ class Discrepancy(Protocol):
     def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) and the gradient of sum_j lambda_j h_j."""
 
+    def evaluate_with_hessian(
+        self, V: FloatArray, Q: FloatArray, multipliers: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return (h_j), the gradient and the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
+
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
     ) -> FloatArray:
@@ -60,8 +65,10 @@ class Evaluation:
 class EvaluationCounts:
     """How often each kind of work was done."""
 
+    values: int = 0
     gradients: int = 0
     hessian_products: int = 0
+    hessians: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,21 +110,30 @@ class FairSubspaceProblem:
     def evaluate(self, V: FloatArray) -> Evaluation:
         """Evaluate both functions and their Euclidean gradients at V."""
         self.counts.gradients += 1
-        discrepancies, discrepancy_gradient = self.discrepancy.evaluate(V)
-        half_gradient = self._shares[:, None] * V
+        return self._evaluation(V, *self.discrepancy.evaluate(V))
+
+    def evaluate_with_hessian(self, V: FloatArray, Q: FloatArray) -> tuple[Evaluation, FloatArray]:
+        """Evaluate at V, with the Hessian of sum_j h_j in the chart B -> V + QB."""
+        self.counts.hessians += 1
+        discrepancies, gradient, hessian = self.discrepancy.evaluate_with_hessian(V, Q)
+        return self._evaluation(V, discrepancies, gradient), hessian
+
+    def hessian_products(self, V: FloatArray, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the Euclidean Hessian-vector products of the variance and of sum_j h_j."""
+        self.counts.hessian_products += 1
+        return 2.0 * self.shares[:, None] * direction, self.discrepancy.hessian_product(V, direction)
+
+    @property
+    def shares(self) -> FloatArray:
+        """Diagonal of S / tr S."""
+        return self.variances / self.variances.sum()
+
+    def _evaluation(self, V: FloatArray, discrepancies: FloatArray, gradient: FloatArray) -> Evaluation:
+        half_gradient = self.shares[:, None] * V
         return Evaluation(
             point=V,
             variance=float(np.vdot(V, half_gradient)),
             variance_gradient=2.0 * half_gradient,
             discrepancies=discrepancies,
-            discrepancy_gradient=discrepancy_gradient,
+            discrepancy_gradient=gradient,
         )
-
-    def hessian_products(self, V: FloatArray, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the Euclidean Hessian-vector products of the variance and of sum_j h_j."""
-        self.counts.hessian_products += 1
-        return 2.0 * self._shares[:, None] * direction, self.discrepancy.hessian_product(V, direction)
-
-    @property
-    def _shares(self) -> FloatArray:
-        return self.variances / self.variances.sum()

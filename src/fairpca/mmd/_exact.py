@@ -6,6 +6,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.measures import SignedMeasures
 from fairpca.mmd._gaussian import gaussian_products, gaussian_rate_products
+from fairpca.mmd._moments import KernelMoments
 
 
 class ExactMMD:
@@ -90,6 +91,45 @@ class ExactMMD:
         plain, changed = gaussian_rate_products(Z, Z_rate, self._with_moments(Z_rate), self._with_moments(Z))
         forces = self._split(plain, Z_rate, multipliers)[1] - self._split(changed, Z, multipliers)[1]
         return (-2.0 / self.bandwidth) * (self._X.T @ forces)
+
+    def evaluate_with_hessian(
+        self, V: FloatArray, Q: FloatArray, multipliers: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return (h_j), the gradient, and the Hessian of sum_j lambda_j h_j in the chart B -> V + QB.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Orthonormal frame.
+        Q : ndarray of shape (p, q)
+            Orthonormal complement of V, or part of it.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j; by default all 1.
+
+        Returns
+        -------
+        values : ndarray of shape (n_measures,)
+            The h_j.
+        gradient : ndarray of shape (p, d)
+            Euclidean gradient of the weighted sum.
+        hessian : ndarray of shape (d * q, d * q)
+            Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
+        """
+        scale = np.ones(self.n_measures) if multipliers is None else multipliers
+        Z, N = self._project(V), self._project(Q)
+        smoothed = np.empty_like(self._weights)
+        forces, hessian = np.zeros_like(Z), np.zeros((N.shape[1] * Z.shape[1],) * 2)
+        for c, weight in enumerate(self._weights.T):
+            sums = KernelMoments.of(Z, N, weight)
+            smoothed[:, c] = sums.smoothed
+            factor = scale[self._owner[c]]
+            forces += factor * sums.forces(Z)
+            hessian += factor * sums.hessian(Z, N)
+        gradient = (-2.0 / self.bandwidth) * (self._X.T @ forces)
+        # The chart's second-order term: the Riemannian Hessian subtracts B sym(V'G).
+        inside = V.T @ gradient
+        hessian -= np.kron((inside + inside.T) / 2, np.eye(N.shape[1]))
+        return self._sum_by_measure(smoothed), gradient, hessian
 
     def _project(self, V: FloatArray) -> FloatArray:
         """Return the projections in units of the bandwidth, centred to lose no digits in squared norms."""

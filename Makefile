@@ -1,0 +1,37 @@
+# Two commands: `make demo` and `make test`. Each works alone on a fresh clone.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint reference clean
+
+demo: $(VENV)/.demo
+	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
+
+test: $(VENV)/.test lint
+	MPLBACKEND=Agg $(BIN)/python -m pytest --cov --cov-report=term
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Own answers beside the published ones on identical rows, with ratios of speed.
+reference: $(VENV)/.test
+	$(BIN)/python benchmarks/reference.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
+	touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.demo
+
+clean:
+	rm -rf $(VENV) build dist demo .coverage .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+	find src \( -name '*.so' -o -name '*.egg-info' \) -prune -exec rm -rf {} +

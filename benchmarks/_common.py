@@ -1,0 +1,58 @@
+"""What the benchmarks share: the published splits, versions of everything, saved results."""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn", "pymanopt")
+
+
+def environment() -> dict[str, Any]:
+    """Return versions and machine, to be stored beside every result."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except ModuleNotFoundError:
+            versions[package] = None
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "versions": versions,
+    }
+
+
+def save(name: str, rows: list[dict[str, Any]]) -> Path:
+    """Write results with the environment as JSON."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1, default=float) + "\n")
+    return path
+
+
+def splits(name: str) -> list[tuple[str, Any]]:
+    """Return the published splits of one data set."""
+    paths = sorted(REFERENCE.glob(f"{name}_split*.npz"))
+    if not paths:
+        raise SystemExit(f"no published splits of {name} in {REFERENCE}; set FAIRPCA_REFERENCE")
+    return [(path.stem, np.load(path)) for path in paths]
+
+
+def best_time(function: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the least wall time of several calls, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,24 @@
+"""Writing files so that nobody ever sees half of one."""
+# SPDX-License-Identifier: MIT
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; on success it takes the place of `path`, on failure it is removed.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

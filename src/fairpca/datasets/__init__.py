@@ -1,0 +1,23 @@
+"""Data sets of the paper and one larger: tables with a protected attribute, and samples with known differences."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.datasets._adult import load_adult
+from fairpca.datasets._cache import clear_data_home, get_data_home
+from fairpca.datasets._census import load_census
+from fairpca.datasets._compas import load_compas
+from fairpca.datasets._errors import DatasetUnavailableError
+from fairpca.datasets._german import load_german
+from fairpca.datasets._synthetic import make_ellipses, make_synthetic1, make_synthetic2
+
+__all__ = [
+    "DatasetUnavailableError",
+    "clear_data_home",
+    "get_data_home",
+    "load_adult",
+    "load_census",
+    "load_compas",
+    "load_german",
+    "make_ellipses",
+    "make_synthetic1",
+    "make_synthetic2",
+]

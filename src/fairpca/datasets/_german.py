@@ -1,0 +1,91 @@
+"""German credit, which comes with the package."""
+# SPDX-License-Identifier: MIT
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from fairpca._extras import require
+from fairpca.datasets._bunch import About, bunch
+from fairpca.datasets._sources import PathLike, own_files
+from fairpca.datasets._tables import as_table, design, indicator, numbers, read_rows
+
+_BUNDLED = Path(__file__).parent / "data" / "german"
+_FILES = ("german.data",)
+_FIELDS = (
+    *("status", "duration", "credit_history", "purpose", "credit_amount", "savings", "employment"),
+    *("installment_rate", "personal_status", "other_debtors", "residence_since", "property", "age"),
+    *("installment_plans", "housing", "existing_credits", "job", "people_liable", "telephone"),
+    *("foreign_worker", "credit"),
+)
+_NUMERIC = (
+    *("duration", "credit_amount", "installment_rate", "residence_since", "age", "existing_credits"),
+    "people_liable",
+)
+# personal_status is left out: it says the sex as well as the marital status.
+_CATEGORICAL = (
+    *("status", "credit_history", "purpose", "savings", "employment", "other_debtors", "property"),
+    *("installment_plans", "housing", "job", "telephone", "foreign_worker"),
+)
+_ADULT_AGE = 25
+_ABOUT = About(
+    title="German credit",
+    source="Hofmann, H. (1994), Statlog (German Credit Data), UCI Machine Learning Repository, doi:10.24432/C5NC77.",
+    license="CC BY 4.0",
+    target_name="credit",
+    target_names=("good", "bad"),
+    sensitive_name="age",
+    sensitive_values=("under 25", "25 or older"),
+)
+
+
+def load_german(
+    *,
+    paper: bool = False,
+    as_frame: bool = False,
+    data_home: PathLike | None = None,
+    path: PathLike | None = None,
+    random_state: Any = 0,
+) -> Bunch:
+    """Load German credit: 1000 rows, 57 columns, protected attribute age (25 or older = 1), target bad credit.
+
+    The columns are seven numeric ones, of which age is 0/1, then one-hot columns for twelve coded ones;
+    personal_status, which carries the sex, is dropped. Codes such as A11 are those of the raw file.
+
+    Parameters
+    ----------
+    paper : bool, default=False
+        No effect here: the paper uses all rows. Present so that all loaders can be called alike.
+    as_frame : bool, default=False
+        Return pandas objects; needs `pip install 'fairpca[frame]'`.
+    data_home : path-like, default=None
+        No effect here: the file comes with the package.
+    path : path-like, default=None
+        Your own german.data, or the folder that holds it.
+    random_state : int, RandomState instance or None, default=0
+        No effect here: no rows are drawn.
+
+    Returns
+    -------
+    bunch : sklearn.utils.Bunch
+        `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
+        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
+        and target, or None), `DESCR`, `license`.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import load_german
+    >>> german = load_german()
+    >>> german.data.shape, german.sensitive_features.mean()
+    ((1000, 57), np.float64(0.851))
+    >>> german.target_names[1], german.feature_names[-1]
+    ('bad', 'foreign_worker=A202')
+    """
+    pandas = require("pandas", "frame") if as_frame else None
+    (file,) = own_files(_BUNDLED if path is None else path, _FILES)
+    table = as_table(read_rows(file, delimiter=" "), _FIELDS, file)
+    sensitive = (numbers("age", table["age"]) >= _ADULT_AGE).astype(np.int64)
+    features = design(table, _NUMERIC, _CATEGORICAL, {"age": sensitive})
+    return bunch(_ABOUT, features, indicator(table["credit"], "2"), sensitive, pandas)

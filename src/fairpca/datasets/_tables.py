@@ -1,0 +1,156 @@
+"""From raw text files to columns of strings, and from those to a matrix."""
+# SPDX-License-Identifier: MIT
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from fairpca._typing import AnyArray, FloatArray, IntArray
+
+Table = dict[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A matrix with named columns.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_rows, n_columns)
+        The values.
+    names : list of str
+        Names of the columns; those of one-hot columns are "column=category".
+    """
+
+    matrix: AnyArray
+    names: list[str]
+
+
+def read_rows(path: Path, delimiter: str = ",") -> list[list[str]]:
+    """Read a text table; blank lines, and lines that start with a bar, are no rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    delimiter : str, default=","
+        What separates the fields. Blanks around a field are dropped.
+
+    Returns
+    -------
+    rows : list of list of str
+        The fields of each row.
+    """
+    with path.open(newline="", encoding="utf-8") as stream:
+        lines = csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
+        # Fields repeat: interned, the largest table takes a tenth of the memory.
+        return [list(map(intern, map(str.strip, line))) for line in lines if line and not line[0].startswith("|")]
+
+
+def as_table(rows: Sequence[Sequence[str]], names: Sequence[str], path: Path) -> Table:
+    """Turn rows into named columns.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        Rows of fields.
+    names : sequence of str
+        Names of the fields. Of fields with the same name the first counts.
+    path : Path
+        The file they come from, for the message.
+
+    Returns
+    -------
+    table : dict of str to sequence of str
+        The columns.
+    """
+    if not rows:
+        raise ValueError(f"{path} holds no rows; it must be the raw file as its publisher gives it.")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise ValueError(
+                f"{path} has {len(row)} fields in row {number} where {len(names)} are expected; it must be the raw "
+                "file as its publisher gives it."
+            )
+    table: Table = {}
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        table.setdefault(name, column)
+    return table
+
+
+def stack(tables: Sequence[Table]) -> Table:
+    """Return one table with the rows of several that have the same columns, in their order."""
+    return {name: list(chain.from_iterable(table[name] for table in tables)) for name in tables[0]}
+
+
+def keep_rows(table: Table, keep: Iterable[bool]) -> Table:
+    """Return the rows of a table for which `keep` is true."""
+    mask = list(keep)
+    return {name: list(compress(column, mask)) for name, column in table.items()}
+
+
+def numbers(name: str, column: Sequence[str]) -> FloatArray:
+    """Return a column as numbers; its name is for the message."""
+    try:
+        return np.array(column, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"Column {name!r} of the raw file must hold numbers: {error}.") from error
+
+
+def indicator(column: Sequence[str], value: str) -> IntArray:
+    """Return 1 where a column has the value and 0 elsewhere."""
+    return np.fromiter((field == value for field in column), dtype=np.int64, count=len(column))
+
+
+def design(
+    table: Table,
+    numeric: Sequence[str],
+    categorical: Sequence[str],
+    replaced: Mapping[str, IntArray],
+    rows: IntArray | None = None,
+    dtype: DTypeLike = np.float64,
+) -> Design:
+    """Build the matrix: numeric columns, then one-hot columns by column with the categories sorted.
+
+    Parameters
+    ----------
+    table : dict of str to sequence of str
+        The columns.
+    numeric, categorical : sequence of str
+        Which columns, in which order.
+    replaced : dict of str to ndarray of shape (n_rows,)
+        Values that take the place of a numeric column.
+    rows : ndarray of int, default=None
+        Rows to take, by default all. Categories are those of the whole table, whatever the rows.
+    dtype : dtype, default=float64
+        Of the matrix.
+
+    Returns
+    -------
+    design : Design
+        The matrix and the names of its columns.
+    """
+    chosen: Any = slice(None) if rows is None else rows
+    categories = {name: sorted(set(table[name])) for name in categorical}
+    names = [*numeric, *(f"{name}={category}" for name in categorical for category in categories[name])]
+    n_rows = len(table[categorical[0]]) if rows is None else len(rows)
+    matrix = np.zeros((n_rows, len(names)), dtype=dtype)
+    for position, name in enumerate(numeric):
+        matrix[:, position] = (replaced[name] if name in replaced else numbers(name, table[name]))[chosen]
+    start = len(numeric)
+    for name in categorical:
+        matrix[np.arange(n_rows), start + _codes(table[name], categories[name])[chosen]] = 1
+        start += len(categories[name])
+    return Design(matrix, names)
+
+
+def _codes(column: Sequence[str], categories: Sequence[str]) -> IntArray:
+    code = {category: index for index, category in enumerate(categories)}
+    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column))

@@ -1,0 +1,112 @@
+"""All second derivatives of w'Kw from one product with the kernel matrix."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import FloatArray
+from fairpca.mmd._gaussian import gaussian_products
+
+
+@dataclass(frozen=True)
+class KernelMoments:
+    r"""A u = w * K (w * u) for the u that the derivatives of h = w'Kw need.
+
+    With A = ww' * K, projections z and directions N, both in units of the bandwidth, block (a, b) of the Hessian is
+
+    .. math:: -2 N' (\mathrm{diag}(C 1) - C) N, \qquad C_{ij} = A_{ij} ([a = b] - (z_{ia} - z_{ja}) (z_{ib} - z_{jb})).
+
+    The product of differences is expanded, so that every block follows from A applied to 1, z_a, z_a z_b, N and z_a N.
+
+    Attributes
+    ----------
+    weight, smoothed : ndarray of shape (n,)
+        w and K w.
+    first : ndarray of shape (n, d)
+        A z_a.
+    second : ndarray of shape (d, d, n)
+        A (z_a z_b).
+    directions : ndarray of shape (n, q)
+        A N.
+    mixed : ndarray of shape (n, d * q)
+        A (z_a N), side by side.
+    """
+
+    weight: FloatArray
+    smoothed: FloatArray
+    first: FloatArray
+    second: FloatArray
+    directions: FloatArray
+    mixed: FloatArray
+
+    @classmethod
+    def of(cls, Z: FloatArray, N: FloatArray, weight: FloatArray) -> "KernelMoments":
+        """Compute the products for one signed column.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, d)
+            Projections in units of the bandwidth.
+        N : ndarray of shape (n, q)
+            Rows along the directions of the chart, in the same units.
+        weight : ndarray of shape (n,)
+            w.
+        """
+        (n, d), q = Z.shape, N.shape[1]
+        upper = np.triu_indices(d)
+        operand = np.hstack([np.ones((n, 1)), Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)])
+        products = gaussian_products(Z, weight[:, None] * operand)
+        smoothed = products[:, 0].copy()
+        products *= weight[:, None]
+        splits = np.cumsum([1, d, len(upper[0]), q])
+        _, first, pairs, directions, mixed = np.split(products, splits, axis=1)
+        second = np.empty((d, d, n))
+        second[upper] = pairs.T
+        second[upper[1], upper[0]] = pairs.T
+        return cls(weight, smoothed, first, second, directions, mixed)
+
+    def forces(self, Z: FloatArray) -> FloatArray:
+        """Return w * (K w) * Z - w * K (w * Z), of which the gradient is made."""
+        return (self.weight * self.smoothed)[:, None] * Z - self.first
+
+    def hessian(self, Z: FloatArray, N: FloatArray) -> FloatArray:
+        """Return the Euclidean Hessian in the directions N, without the chart's own term."""
+        d, q = Z.shape[1], N.shape[1]
+        spread = scaled_copies(N, Z)
+        # N' C N without its [a = b] part is S + S' - T - T' with S = (z_a N)' A (z_b N) and T = (z_a N)'(z_b A N),
+        # block by block.
+        half = (spread.T @ (self.mixed - scaled_copies(self.directions, Z))).reshape(d, q, d, q)
+        hessian = (2.0 * (half + half.transpose(0, 3, 2, 1))).reshape(d * q, d * q)
+        same = N.T @ self.directions
+        row_sums = self._row_sums(Z)
+        for a in range(d):
+            for b in range(a, d):
+                block = -2.0 * (N.T @ (row_sums[a, b][:, None] * N))
+                if a == b:
+                    block += same + same.T
+                hessian[a * q : (a + 1) * q, b * q : (b + 1) * q] += block
+                if a != b:
+                    hessian[b * q : (b + 1) * q, a * q : (a + 1) * q] += block
+        return hessian
+
+    def _row_sums(self, Z: FloatArray) -> FloatArray:
+        """Return C 1 for every pair (a, b), of shape (d, d, n)."""
+        total = self.weight * self.smoothed
+        columns, sums = Z.T, self.first.T
+        crossed = columns[:, None] * sums[None]
+        expanded = columns[:, None] * columns[None] * total - crossed - np.swapaxes(crossed, 0, 1) + self.second
+        return np.eye(len(columns))[:, :, None] * total - expanded
+
+
+def scaled_copies(N: FloatArray, Z: FloatArray) -> FloatArray:
+    """Return the blocks z_a * N for a = 1, ..., d, side by side.
+
+    Parameters
+    ----------
+    N : ndarray of shape (n, q)
+        What is scaled row by row.
+    Z : ndarray of shape (n, d)
+        The scales.
+    """
+    return (Z[:, :, None] * N[:, None, :]).reshape(len(N), -1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from fairpca.geometry import taylor_slope
+from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.measures import SignedMeasures, demographic_parity, merge_equal_rows
 from fairpca.mmd import ExactMMD, _gaussian, median_bandwidth
 
@@ -191,3 +191,33 @@ def test_median_bandwidth_of_many_rows_is_close_and_seeded(rng):
     assert first == median_bandwidth(Z, np.random.default_rng(1))
     # Squared distances of standard normal rows are 2 chi^2_2, whose median is 4 ln 2.
     assert first == pytest.approx(np.sqrt(2 * np.log(2)), rel=0.03)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(("n", "p", "d"), [(150, 6, 2), (140, 25, 3), (300, 9, 1)])
+def test_hessian_agrees_with_hessian_vector_products(rng, n, p, d):
+    X, group, _ = problem(rng, n, p, d)
+    mmd = ExactMMD(X, demographic_parity(group), SIGMA)
+    basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
+    V, Q = basis[:, :d], basis[:, d:]
+    gradient = mmd.evaluate(V)[1]
+    hessian = mmd.hessian(V, Q, gradient)
+    single = mmd.hessian(V, Q, gradient, single_precision=True)
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-14)
+    np.testing.assert_allclose(single, hessian, atol=1e-4 * np.abs(hessian).max())
+    for _ in range(3):
+        B = rng.normal(size=(p - d, d))
+        tangent = Q @ B
+        expected = Grassmann().riemannian_hessian(V, gradient, mmd.hessian_product(V, tangent), tangent)
+        product = (hessian @ B.T.ravel()).reshape(d, p - d).T
+        np.testing.assert_allclose(product, Q.T @ expected, atol=1e-13)
+
+
+def test_rows_that_stand_alone_are_found(rng):
+    X, group, V = problem(rng, 100, 4, 2)
+    X[7] = 40 * V[:, 0]
+    mmd = ExactMMD(X, demographic_parity(group), 3 * SIGMA)
+    directions = mmd.isolated_directions(V, 0.0)
+    assert directions.shape == (4, 1)
+    np.testing.assert_allclose(directions[:, 0], V[:, 0], atol=1e-12)
+    assert mmd.isolated_directions(V, 1.0).shape == (4, 0)

@@ -12,7 +12,7 @@ from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_bandwidth, check_init, check_n_components, check_tolerance, check_two_groups
 from fairpca._projection import LinearProjection
 from fairpca._typing import AnyArray, FloatArray
-from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
+from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning, RankWarning
 from fairpca.measures import demographic_parity, merge_equal_rows
 from fairpca.mmd import ExactMMD, median_bandwidth
 from fairpca.problem import FairSubspaceProblem
@@ -37,8 +37,9 @@ class FairPCA(LinearProjection):
         d, the dimension of the projection, at most the number of features.
     tolerance : float, default=1e-3
         tau, the largest MMD^2 between the projected groups of the training rows.
-    solver : {"repms"} or solver object, default="repms"
-        "repms" is Algorithm 1 of the paper; `fairpca.solvers.REPMS` has its hyperparameters.
+    solver : {"budget", "repms"} or solver object, default="budget"
+        "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
+        the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
     bandwidth : "median" or float, default="median"
         sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions.
     standardize : bool, default=True
@@ -71,9 +72,12 @@ class FairPCA(LinearProjection):
         Whether the solver stopped at a stationary point that meets the tolerance.
     n_iter_ : int
         Outer iterations.
+    n_live_components_ : int
+        How many components carry variance. With a strict tolerance the best answer may have fewer than n_components;
+        the others come last and are zero on every row.
     result_ : fairpca.solvers.FitResult
         The record of the run: per step rho, MMD^2, variance kept, gradient norm, evaluations, seconds; and why it
-        stopped.
+        stopped. From the budget solver also a certificate of optimality.
     n_components_, n_samples_, n_features_in_ : int
         Sizes.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -114,7 +118,7 @@ class FairPCA(LinearProjection):
         n_components: int = 2,
         *,
         tolerance: float = 1e-3,
-        solver: Any = "repms",
+        solver: Any = "budget",
         bandwidth: str | float = "median",
         standardize: bool = True,
         init: Any = "mean-matched",
@@ -172,6 +176,13 @@ class FairPCA(LinearProjection):
         frame = self._solve(rows, axes, groups, d, tolerance, solver, bandwidth, init)
         if not self.converged_:
             warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
+        if self.n_live_components_ < min(d, axes.rank):
+            warnings.warn(
+                f"{self.n_live_components_} of {d} components carry variance: at tolerance={tolerance:g} more of them "
+                "would keep less. Use solver=Budget(allow_null=False) for components that all do.",
+                NullComponentsWarning,
+                stacklevel=2,
+            )
         return self._store(axes.axes @ frame, rows)
 
     def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
@@ -225,7 +236,7 @@ class FairPCA(LinearProjection):
             solution = solver.solve(problem, tolerance, start, generator, self.callback)
             frame, self.result_ = solution.point, solution.result
         self.mmd2_, self.converged_ = self.result_.mmd2, self.result_.success
-        self.n_iter_ = len(self.result_.steps)
+        self.n_iter_, self.n_live_components_ = len(self.result_.steps), self.result_.n_live_components
         return frame
 
 
@@ -240,13 +251,23 @@ def _plain_pca(axes: PrincipalAxes, d: int) -> FitResult:
         steps=(),
         n_gradients=0,
         n_hessian_products=0,
+        n_hessians=0,
         seconds=0.0,
+        n_live_components=min(d, axes.rank),
     )
 
 
 def _explain(result: FitResult) -> str:
+    if result.mmd2 <= result.tolerance:
+        return (
+            f"FairPCA met tolerance={result.tolerance:g} but stopped before the answer was stationary "
+            f"({result.message})."
+        )
+    dimension = ""
+    if result.largest_feasible_components:
+        dimension = f" n_components={result.largest_feasible_components} would meet it."
     return (
         f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2 is {result.mmd2:.3g} after {len(result.steps)} "
         f"steps ({result.message}). The smallest MMD^2 found at this number of components is "
-        f"{result.smallest_mmd2:.3g}; raise tolerance above it or ask for fewer components."
+        f"{result.smallest_mmd2:.3g}: raise tolerance above it or ask for fewer components.{dimension}"
     )

@@ -3,7 +3,7 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ConvergenceWarning", "NoSensitiveFeaturesWarning", "RankWarning"]
+__all__ = ["ConvergenceWarning", "NoSensitiveFeaturesWarning", "NullComponentsWarning", "RankWarning"]
 
 
 class NoSensitiveFeaturesWarning(UserWarning):
@@ -12,3 +12,7 @@ class NoSensitiveFeaturesWarning(UserWarning):
 
 class RankWarning(UserWarning):
     """More components were asked for than the data have dimensions."""
+
+
+class NullComponentsWarning(UserWarning):
+    """The fairest way to keep much variance leaves some of the components without any."""

@@ -1,7 +1,7 @@
 """The fair PCA problem: variance kept and discrepancy of a subspace, evaluated together."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,10 +20,18 @@ class Discrepancy(Protocol):
     def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) and the gradient of sum_j lambda_j h_j."""
 
-    def evaluate_with_hessian(
-        self, V: FloatArray, Q: FloatArray, multipliers: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return (h_j), the gradient and the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
+
+    def isolated_directions(self, V: FloatArray, smallest: float) -> FloatArray:
+        """Return unit vectors, as columns, towards rows that stand alone and add more than `smallest` to an h_j."""
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -54,6 +62,20 @@ class Evaluation:
     variance_gradient: FloatArray
     discrepancies: FloatArray
     discrepancy_gradient: FloatArray
+
+    def rotated(self, rotation: FloatArray) -> "Evaluation":
+        """Return the same for the frame V O, which spans the same subspace."""
+        return replace(
+            self,
+            point=self.point @ rotation,
+            variance_gradient=self.variance_gradient @ rotation,
+            discrepancy_gradient=self.discrepancy_gradient @ rotation,
+        )
+
+    @property
+    def total(self) -> float:
+        """The sum of the h_j, whose gradient is `discrepancy_gradient`."""
+        return float(self.discrepancies.sum())
 
     @property
     def worst(self) -> float:
@@ -98,6 +120,10 @@ class FairSubspaceProblem:
     mean_differences: FloatArray
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
 
+    def with_components(self, n_components: int) -> "FairSubspaceProblem":
+        """Return the same problem for another number of components; the counters are shared."""
+        return replace(self, n_components=n_components)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (p, d) of a frame."""
@@ -112,11 +138,10 @@ class FairSubspaceProblem:
         self.counts.gradients += 1
         return self._evaluation(V, *self.discrepancy.evaluate(V))
 
-    def evaluate_with_hessian(self, V: FloatArray, Q: FloatArray) -> tuple[Evaluation, FloatArray]:
-        """Evaluate at V, with the Hessian of sum_j h_j in the chart B -> V + QB."""
+    def hessian(self, here: Evaluation, Q: FloatArray, single_precision: bool = False) -> FloatArray:
+        """Return the Hessian of sum_j h_j at an evaluated frame V in the chart B -> V + QB."""
         self.counts.hessians += 1
-        discrepancies, gradient, hessian = self.discrepancy.evaluate_with_hessian(V, Q)
-        return self._evaluation(V, discrepancies, gradient), hessian
+        return self.discrepancy.hessian(here.point, Q, here.discrepancy_gradient, single_precision=single_precision)
 
     def hessian_products(self, V: FloatArray, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the Euclidean Hessian-vector products of the variance and of sum_j h_j."""

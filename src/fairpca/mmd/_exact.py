@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from fairpca._typing import FloatArray
+from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures
 from fairpca.mmd._gaussian import gaussian_products, gaussian_rate_products
 from fairpca.mmd._moments import KernelMoments
@@ -92,10 +92,15 @@ class ExactMMD:
         forces = self._split(plain, Z_rate, multipliers)[1] - self._split(changed, Z, multipliers)[1]
         return (-2.0 / self.bandwidth) * (self._X.T @ forces)
 
-    def evaluate_with_hessian(
-        self, V: FloatArray, Q: FloatArray, multipliers: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return (h_j), the gradient, and the Hessian of sum_j lambda_j h_j in the chart B -> V + QB.
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB.
 
         Parameters
         ----------
@@ -103,33 +108,51 @@ class ExactMMD:
             Orthonormal frame.
         Q : ndarray of shape (p, q)
             Orthonormal complement of V, or part of it.
+        gradient : ndarray of shape (p, d)
+            Euclidean gradient of the weighted sum at V.
         multipliers : ndarray of shape (n_measures,), default=None
             The lambda_j; by default all 1.
+        single_precision : bool, default=False
+            Compute in float32, twice as fast: enough for the metric of a quasi-Newton method.
 
         Returns
         -------
-        values : ndarray of shape (n_measures,)
-            The h_j.
-        gradient : ndarray of shape (p, d)
-            Euclidean gradient of the weighted sum.
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
         scale = np.ones(self.n_measures) if multipliers is None else multipliers
-        Z, N = self._project(V), self._project(Q)
-        smoothed = np.empty_like(self._weights)
-        forces, hessian = np.zeros_like(Z), np.zeros((N.shape[1] * Z.shape[1],) * 2)
-        for c, weight in enumerate(self._weights.T):
-            sums = KernelMoments.of(Z, N, weight)
-            smoothed[:, c] = sums.smoothed
-            factor = scale[self._owner[c]]
-            forces += factor * sums.forces(Z)
-            hessian += factor * sums.hessian(Z, N)
-        gradient = (-2.0 / self.bandwidth) * (self._X.T @ forces)
+        dtype = np.dtype(np.float32 if single_precision else np.float64)
+        Z: AnyArray = self._project(V).astype(dtype)
+        N: AnyArray = self._project(Q).astype(dtype)
+        hessian = np.zeros((N.shape[1] * Z.shape[1],) * 2)
+        for c, weight in enumerate(self._weights.T.astype(dtype)):
+            hessian += scale[self._owner[c]] * KernelMoments.of(Z, N, weight).hessian(Z, N)
         # The chart's second-order term: the Riemannian Hessian subtracts B sym(V'G).
         inside = V.T @ gradient
-        hessian -= np.kron((inside + inside.T) / 2, np.eye(N.shape[1]))
-        return self._sum_by_measure(smoothed), gradient, hessian
+        return hessian - np.kron((inside + inside.T) / 2, np.eye(N.shape[1]))
+
+    def isolated_directions(self, V: FloatArray, smallest: float) -> FloatArray:
+        """Return unit vectors towards rows that no other row is near to.
+
+        Such a row adds w_i^2 to h whatever V does in its neighbourhood: the gradient cannot bring it back.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Loading matrix.
+        smallest : float
+            Only rows that add more than this count.
+
+        Returns
+        -------
+        directions : ndarray of shape (p, n_isolated)
+            Their directions, seen from the mean.
+        """
+        smoothed = gaussian_products(self._project(V), self._weights)
+        alone = np.abs(smoothed - self._weights) < 0.2 * np.abs(self._weights)
+        rows = np.flatnonzero((alone & (self._weights**2 > smallest)).any(axis=1))
+        directions = self._X[rows].T
+        return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 
     def _project(self, V: FloatArray) -> FloatArray:
         """Return the projections in units of the bandwidth, centred to lose no digits in squared norms."""

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from fairpca._threads import run_all
-from fairpca._typing import FloatArray
-from fairpca.mmd._tiles import LANES, symmetric_products
+from fairpca._typing import AnyArray, FloatArray
+from fairpca.mmd._tiles import LANES, strip_products, symmetric_products
 
 try:
     from fairpca.mmd import _native
@@ -21,11 +21,11 @@ except ImportError:
 else:
     NATIVE = True
 
-NATIVE_COLUMNS = 48
-"""Above this many right-hand sides BLAS on numpy tiles beats the compiled loop."""
+MANY_COLUMNS = 48
+"""Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
 
 
-def gaussian_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
+def gaussian_products(Z: AnyArray, operand: AnyArray) -> AnyArray:
     """Return K @ operand with K_ij = exp(-|z_i - z_j|^2 / 2).
 
     Parameters
@@ -33,15 +33,17 @@ def gaussian_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
     Z : ndarray of shape (n, d)
         Centred rows in units of the bandwidth.
     operand : ndarray of shape (n, n_columns)
-        Right-hand sides.
+        Right-hand sides. Many columns in float32 are multiplied in float32.
 
     Returns
     -------
     product : ndarray of shape (n, n_columns)
         K @ operand, in O(n) memory for each column.
     """
-    if NATIVE and operand.shape[1] <= NATIVE_COLUMNS:
-        return _native_products(Z, operand)
+    if operand.shape[1] > MANY_COLUMNS:
+        return strip_products(_GaussianTiles(Z).fill, operand)
+    if NATIVE:
+        return _native_products(Z.astype(np.float64, copy=False), operand.astype(np.float64, copy=False))
     return symmetric_products(_GaussianTiles(Z).fill, [operand])[0]
 
 
@@ -102,7 +104,7 @@ class _GaussianTiles:
 
     def fill(self, rows: slice, columns: slice, tiles: Sequence[FloatArray]) -> None:
         np.matmul(self._left[rows], self._right[columns].T, out=tiles[0])
-        if NATIVE:
+        if NATIVE and tiles[0].dtype == np.float64:
             _native.exp_inplace(tiles[0])
         else:
             np.exp(tiles[0], out=tiles[0])

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from fairpca._typing import FloatArray
+from fairpca._threads import run_all
+from fairpca._typing import AnyArray
 from fairpca.mmd._gaussian import gaussian_products
 
 
@@ -33,21 +35,21 @@ class KernelMoments:
         A (z_a N), side by side.
     """
 
-    weight: FloatArray
-    smoothed: FloatArray
-    first: FloatArray
-    second: FloatArray
-    directions: FloatArray
-    mixed: FloatArray
+    weight: AnyArray
+    smoothed: AnyArray
+    first: AnyArray
+    second: AnyArray
+    directions: AnyArray
+    mixed: AnyArray
 
     @classmethod
-    def of(cls, Z: FloatArray, N: FloatArray, weight: FloatArray) -> "KernelMoments":
+    def of(cls, Z: AnyArray, N: AnyArray, weight: AnyArray) -> "KernelMoments":
         """Compute the products for one signed column.
 
         Parameters
         ----------
         Z : ndarray of shape (n, d)
-            Projections in units of the bandwidth.
+            Projections in units of the bandwidth; float32 or float64, like the other two.
         N : ndarray of shape (n, q)
             Rows along the directions of the chart, in the same units.
         weight : ndarray of shape (n,)
@@ -55,51 +57,48 @@ class KernelMoments:
         """
         (n, d), q = Z.shape, N.shape[1]
         upper = np.triu_indices(d)
-        operand = np.hstack([np.ones((n, 1)), Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)])
+        operand = np.hstack(
+            [np.ones((n, 1), dtype=Z.dtype), Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)]
+        )
         products = gaussian_products(Z, weight[:, None] * operand)
         smoothed = products[:, 0].copy()
         products *= weight[:, None]
         splits = np.cumsum([1, d, len(upper[0]), q])
         _, first, pairs, directions, mixed = np.split(products, splits, axis=1)
-        second = np.empty((d, d, n))
+        second = np.empty((d, d, n), dtype=Z.dtype)
         second[upper] = pairs.T
         second[upper[1], upper[0]] = pairs.T
         return cls(weight, smoothed, first, second, directions, mixed)
 
-    def forces(self, Z: FloatArray) -> FloatArray:
-        """Return w * (K w) * Z - w * K (w * Z), of which the gradient is made."""
-        return (self.weight * self.smoothed)[:, None] * Z - self.first
-
-    def hessian(self, Z: FloatArray, N: FloatArray) -> FloatArray:
+    def hessian(self, Z: AnyArray, N: AnyArray) -> AnyArray:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
         d, q = Z.shape[1], N.shape[1]
-        spread = scaled_copies(N, Z)
-        # N' C N without its [a = b] part is S + S' - T - T' with S = (z_a N)' A (z_b N) and T = (z_a N)'(z_b A N),
-        # block by block.
-        half = (spread.T @ (self.mixed - scaled_copies(self.directions, Z))).reshape(d, q, d, q)
-        hessian = (2.0 * (half + half.transpose(0, 3, 2, 1))).reshape(d * q, d * q)
-        same = N.T @ self.directions
         row_sums = self._row_sums(Z)
-        for a in range(d):
-            for b in range(a, d):
-                block = -2.0 * (N.T @ (row_sums[a, b][:, None] * N))
-                if a == b:
-                    block += same + same.T
-                hessian[a * q : (a + 1) * q, b * q : (b + 1) * q] += block
-                if a != b:
-                    hessian[b * q : (b + 1) * q, a * q : (a + 1) * q] += block
-        return hessian
+        crossed = self.mixed - scaled_copies(self.directions, Z)
+        same = N.T @ self.directions
+        halves = np.empty((d, q, d, q), dtype=Z.dtype)
 
-    def _row_sums(self, Z: FloatArray) -> FloatArray:
+        def fill_rows(a: int) -> None:
+            # N' C N without its [a = b] part is S + S' - T - T' with S = (z_a N)' A (z_b N) and
+            # T = (z_a N)'(z_b A N), block by block; each half is added to its transpose below.
+            crossing = (Z[:, a : a + 1] * N).T @ crossed
+            weighted = N.T @ scaled_copies(N, row_sums[a].T)
+            halves[a] = (2.0 * crossing - weighted).reshape(q, d, q)
+            halves[a, :, a] += same
+
+        run_all([partial(fill_rows, a) for a in range(d)])
+        return (halves + halves.transpose(0, 3, 2, 1)).reshape(d * q, d * q)
+
+    def _row_sums(self, Z: AnyArray) -> AnyArray:
         """Return C 1 for every pair (a, b), of shape (d, d, n)."""
         total = self.weight * self.smoothed
         columns, sums = Z.T, self.first.T
         crossed = columns[:, None] * sums[None]
         expanded = columns[:, None] * columns[None] * total - crossed - np.swapaxes(crossed, 0, 1) + self.second
-        return np.eye(len(columns))[:, :, None] * total - expanded
+        return np.eye(len(columns), dtype=Z.dtype)[:, :, None] * total - expanded
 
 
-def scaled_copies(N: FloatArray, Z: FloatArray) -> FloatArray:
+def scaled_copies(N: AnyArray, Z: AnyArray) -> AnyArray:
     """Return the blocks z_a * N for a = 1, ..., d, side by side.
 
     Parameters

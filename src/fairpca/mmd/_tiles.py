@@ -17,6 +17,9 @@ TILE = 256
 LANES = 8
 """Partial sums. Fixed, so that the order of additions, hence the last bit, is the same for any thread count."""
 
+STRIP, STRIP_LENGTH = 128, 4096
+"""Height and greatest length of a strip of K, 4 MB."""
+
 FillTiles = Callable[[slice, slice, Sequence[FloatArray]], None]
 
 
@@ -51,8 +54,41 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
     return [lane_sums.sum(axis=0) for lane_sums in sums]
 
 
-def _blocks(n: int) -> list[slice]:
-    n_blocks = max(1, math.ceil(n / TILE))
+def strip_products(fill: FillTiles, operand: FloatArray) -> FloatArray:
+    """Return K @ operand for many right-hand sides, strip by strip of K.
+
+    With many columns the product costs more than K itself: making all of K, not its upper half, saves the partial
+    sums and leaves BLAS with large blocks.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(rows, columns, tiles)`` writes a block of K into ``tiles[0]``. It runs in several threads.
+    operand : ndarray of shape (n, n_columns)
+        Right-hand sides.
+    """
+    n = len(operand)
+    product = np.empty_like(operand)
+    strips = _blocks(n, STRIP)
+    pieces = _blocks(n, STRIP_LENGTH)
+    with single_threaded_blas():
+        run_all([partial(_work_on_strip, fill, operand, product, rows, pieces) for rows in strips])
+    return product
+
+
+def _work_on_strip(
+    fill: FillTiles, operand: FloatArray, product: FloatArray, rows: slice, pieces: Sequence[slice]
+) -> None:
+    height = rows.stop - rows.start
+    product[rows] = 0
+    for columns in pieces:
+        piece = np.empty((height, columns.stop - columns.start), dtype=operand.dtype)
+        fill(rows, columns, [piece])
+        product[rows] += piece @ operand[columns]
+
+
+def _blocks(n: int, largest: int = TILE) -> list[slice]:
+    n_blocks = max(1, math.ceil(n / largest))
     edges = np.linspace(0, n, n_blocks + 1).astype(int)
     return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
 

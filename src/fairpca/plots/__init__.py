@@ -1,6 +1,15 @@
 """Pictures, as scikit-learn Display objects. They need matplotlib: pip install 'fairpca[plot]'."""
 # SPDX-License-Identifier: MIT
 
+from fairpca.plots._biplot import BiplotDisplay
+from fairpca.plots._communality import CommunalityDisplay
 from fairpca.plots._projection import ProjectionDisplay
+from fairpca.plots._spectrum import SpectrumDisplay, projection_spectrum
 
-__all__ = ["ProjectionDisplay"]
+__all__ = [
+    "BiplotDisplay",
+    "CommunalityDisplay",
+    "ProjectionDisplay",
+    "SpectrumDisplay",
+    "projection_spectrum",
+]

@@ -1,6 +1,8 @@
-"""Solvers: REPMS, and the unconstrained methods it can use for its sub-problem."""
+"""Solvers: the budget solver, REPMS, and the unconstrained methods that REPMS can use for its sub-problem."""
 # SPDX-License-Identifier: MIT
 
+from fairpca.solvers._budget import Budget
+from fairpca.solvers._certificate import Certificate
 from fairpca.solvers._gradient_descent import GradientDescent
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._registry import SOLVERS, Solver, solver_from
@@ -15,6 +17,8 @@ __all__ = [
     "SOLVERS",
     "STARTS",
     "SUBSOLVERS",
+    "Budget",
+    "Certificate",
     "FitResult",
     "GradientDescent",
     "OuterStep",

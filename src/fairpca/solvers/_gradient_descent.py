@@ -8,7 +8,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial
-from fairpca.solvers._unconstrained import DescentState, LineSearchMethod, Pairs, first_step
+from fairpca.solvers._unconstrained import Arrival, DescentState, LineSearchMethod, Pairs, first_step
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,10 @@ class GradientDescent(LineSearchMethod):
         ((s, y),) = pairs
         return -state.gradient, float(np.vdot(s, y) / np.vdot(y, y))
 
-    def _learn(self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial) -> Pairs:
+    def _learn(
+        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial[Arrival]
+    ) -> Pairs:
         here = after.sample.point
-        s = manifold.project(here, trial.step * trial.velocity)
+        s = manifold.project(here, trial.step * trial.at.velocity)
         y = after.gradient - manifold.transport(here, before.gradient)
         return [(s, y)] if np.vdot(s, y) > 0 else []

@@ -4,9 +4,9 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from fairpca._typing import FloatArray
-from fairpca.solvers._objectives import Sample
+Place = TypeVar("Place")
 
 SUFFICIENT_DECREASE = 1e-4
 CURVATURE = 0.9
@@ -16,17 +16,18 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One point of the search curve: its parameter, value and slope, and the sample and velocity behind them."""
+class Trial(Generic[Place]):
+    """One point of the search curve: its parameter, value and slope, and whatever the caller knows about it."""
 
     step: float
     value: float
     slope: float
-    sample: Sample
-    velocity: FloatArray
+    at: Place
 
 
-def wolfe_search(try_step: Callable[[float], Trial], value: float, slope: float, initial_step: float) -> Trial | None:
+def wolfe_search(
+    try_step: Callable[[float], Trial[Place]], value: float, slope: float, initial_step: float
+) -> Trial[Place] | None:
     """Find a step that decreases the value enough and flattens the slope enough (weak Wolfe conditions).
 
     Close to a minimum the decrease drowns in rounding; then the approximate conditions of Hager and Zhang (2005),
@@ -69,7 +70,7 @@ class _Bound:
     slope: float
 
 
-def _too_high(trial: Trial, value: float, slope: float) -> bool:
+def _too_high(trial: Trial[Any], value: float, slope: float) -> bool:
     if not math.isfinite(trial.value):
         return True
     if trial.value <= value + SUFFICIENT_DECREASE * trial.step * slope:

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial
-from fairpca.solvers._unconstrained import DescentState, LineSearchMethod, Pairs, first_step
+from fairpca.solvers._two_loop import quasi_newton_product
+from fairpca.solvers._unconstrained import Arrival, DescentState, LineSearchMethod, Pairs, first_step
 
 
 @dataclass(frozen=True)
@@ -42,34 +44,24 @@ class RiemannianBFGS(LineSearchMethod):
     def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:
             return -state.gradient, first_step(state)
-        return -_inverse_hessian_product(pairs, state.gradient), 1.0
+        return -quasi_newton_product(pairs, state.gradient, partial(_scaled, pairs)), 1.0
 
-    def _learn(self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial) -> Pairs:
+    def _learn(
+        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial[Arrival]
+    ) -> Pairs:
         here = after.sample.point
         if pairs:
             moved = manifold.transport(here, np.array(pairs))
-            pairs = [(s, y) for s, y in moved]
-        s = manifold.project(here, trial.step * trial.velocity)
+            # Transport bends angles a little: a pair whose curvature it made negative is dropped.
+            pairs = [(s, y) for s, y in moved if np.vdot(s, y) > 0]
+        s = manifold.project(here, trial.step * trial.at.velocity)
         y = after.gradient - manifold.transport(here, before.gradient)
         if np.vdot(s, y) >= self.caution * before.gradient_norm * np.vdot(s, s):
             pairs = [*pairs, (s, y)][-self.memory :]
         return pairs
 
 
-def _inverse_hessian_product(pairs: Pairs, gradient: FloatArray) -> FloatArray:
-    """Two-loop recursion (Nocedal and Wright, "Numerical Optimization", algorithm 7.4)."""
-    q = gradient.copy()
-    coefficients = []
-    # Transport bends angles a little: a pair whose curvature it made negative is passed over.
-    usable = [(s, y, float(np.vdot(s, y))) for s, y in pairs]
-    usable = [(s, y, curvature) for s, y, curvature in usable if curvature > 0]
-    for s, y, curvature in reversed(usable):
-        alpha = float(np.vdot(s, q)) / curvature
-        q -= alpha * y
-        coefficients.append(alpha)
-    if usable:
-        _, y, curvature = usable[-1]
-        q *= curvature / float(np.vdot(y, y))
-    for (s, y, curvature), alpha in zip(usable, reversed(coefficients), strict=True):
-        q += (alpha - float(np.vdot(y, q)) / curvature) * s
-    return q
+def _scaled(pairs: Pairs, vector: FloatArray) -> FloatArray:
+    """Return the vector times <s, y> / <y, y> of the last pair, the usual guess of the inverse curvature."""
+    s, y = pairs[-1]
+    return float(np.vdot(s, y)) / float(np.vdot(y, y)) * vector

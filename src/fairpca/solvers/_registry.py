@@ -8,8 +8,9 @@ import numpy as np
 from fairpca._checks import check_name
 from fairpca._typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
-from fairpca.solvers._repms import REPMS, Callback
-from fairpca.solvers._result import Solution
+from fairpca.solvers._budget import Budget
+from fairpca.solvers._repms import REPMS
+from fairpca.solvers._result import Callback, Solution
 
 
 class Solver(Protocol):
@@ -26,7 +27,7 @@ class Solver(Protocol):
         """Solve the problem."""
 
 
-SOLVERS: dict[str, type[Solver]] = {"repms": REPMS}
+SOLVERS: dict[str, type[Solver]] = {"budget": Budget, "repms": REPMS}
 
 
 def solver_from(choice: Any) -> Solver:
@@ -38,7 +39,7 @@ def solver_from(choice: Any) -> Solver:
         What the user passed.
     """
     if isinstance(choice, str):
-        return SOLVERS[check_name("solver", choice, SOLVERS, "or give a solver object such as REPMS(...)")]()
+        return SOLVERS[check_name("solver", choice, SOLVERS, "or give a solver object such as Budget(...)")]()
     if isinstance(choice, type) or not callable(getattr(choice, "solve", None)):
         raise TypeError(f"solver must be one of {sorted(SOLVERS)} or a solver object; got {choice!r}.")
     solver: Solver = choice

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +12,10 @@ from fairpca._typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._objectives import Penalised
-from fairpca.solvers._result import FitResult, OuterStep, Solution, Status
+from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import fairest_frame, mean_matched_frame
 from fairpca.solvers._subsolvers import subsolver_from
 from fairpca.solvers._unconstrained import Subsolver
-
-Callback = Callable[[OuterStep], None]
 
 
 @dataclass(frozen=True)
@@ -175,7 +172,9 @@ class REPMS:
             steps=run.steps,
             n_gradients=problem.counts.gradients,
             n_hessian_products=problem.counts.hessian_products,
+            n_hessians=problem.counts.hessians,
             seconds=time.perf_counter() - began,
+            n_live_components=n_live(problem, run.answer),
         )
         return Solution(run.answer.point, result)
 
@@ -201,7 +200,12 @@ class _PenaltyMethod:
 
     def fairest(self, generator: np.random.Generator) -> Evaluation:
         """Solve the auxiliary problem from random frames."""
-        return fairest_frame(self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator)
+        p, d = self.problem.shape
+        # Null axes take part only when there are not enough live ones to leave one out.
+        n_axes = self.problem.rank if d < self.problem.rank else p
+        return fairest_frame(
+            self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator, n_axes
+        )
 
     def run(self, here: Evaluation) -> Run:
         """Run Algorithm 1 from a point."""
@@ -224,6 +228,12 @@ class _PenaltyMethod:
             if step.mmd2 > self._tolerance:
                 rho = min(settings.theta_rho * rho, settings.rho_max)
         return Run(here, Status.MAX_ITERATIONS, tuple(steps))
+
+
+def n_live(problem: FairSubspaceProblem, answer: Evaluation) -> int:
+    """Return how many dimensions of the subspace carry variance."""
+    kept = np.linalg.eigvalsh((answer.point * problem.shares[:, None]).T @ answer.point)
+    return int(np.sum(kept > 1e-12))
 
 
 def _outer_step(

@@ -1,10 +1,12 @@
 """The record of a fit."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from fairpca._typing import FloatArray
+from fairpca.solvers._certificate import Certificate
 
 
 class Status(StrEnum):
@@ -13,8 +15,9 @@ class Status(StrEnum):
     CONVERGED = "converged: stationary, and the tolerance is met"
     PCA_IS_FAIR = "plain PCA already meets the tolerance, and no projection keeps more variance"
     NO_SENSITIVE_FEATURES = "no sensitive features were given, so this is plain PCA"
-    MAX_ITERATIONS = "the limit of outer iterations was reached; raise max_iter"
-    TOLERANCE_NOT_MET = "the penalty reached its maximum and the discrepancy is still above the tolerance"
+    MAX_ITERATIONS = "the limit of outer iterations was reached; raise it in the solver"
+    TOLERANCE_NOT_MET = "no point that meets the tolerance was found"
+    OUT_OF_TIME = "max_seconds ran out; this is the best point so far"
 
     @property
     def success(self) -> bool:
@@ -29,7 +32,7 @@ class OuterStep:
     Attributes
     ----------
     rho : float
-        Penalty parameter.
+        Penalty parameter or multiplier.
     mmd2 : float
         Largest h_j at the end of the step.
     variance_kept : float
@@ -63,6 +66,9 @@ class OuterStep:
     message: str
 
 
+Callback = Callable[[OuterStep], None]
+
+
 @dataclass(frozen=True)
 class FitResult:
     """What a solver did and why it stopped.
@@ -83,10 +89,16 @@ class FitResult:
         tr(V'SV) / tr(S) at the answer.
     steps : tuple of OuterStep
         The outer iterations in order.
-    n_gradients, n_hessian_products : int
-        Evaluations of the discrepancy by kind, the start included.
+    n_gradients, n_hessian_products, n_hessians : int
+        Evaluations of the discrepancy by kind (a gradient comes with its value), the start included.
     seconds : float
         Wall time of the solver, the start included.
+    n_live_components : int
+        Components that carry variance.
+    certificate : Certificate or None
+        Optimality conditions at the answer, from solvers that know the Hessian.
+    largest_feasible_components : int or None
+        Where the tolerance was not met: the largest number of components found to meet it.
     """
 
     solver: str
@@ -98,7 +110,11 @@ class FitResult:
     steps: tuple[OuterStep, ...]
     n_gradients: int
     n_hessian_products: int
+    n_hessians: int
     seconds: float
+    n_live_components: int
+    certificate: Certificate | None = None
+    largest_feasible_components: int | None = None
 
     @property
     def success(self) -> bool:

@@ -32,11 +32,11 @@ def fairest_frame(
     subsolver: Subsolver,
     gradient_tolerance: float,
     generator: np.random.Generator,
+    n_axes: int,
 ) -> Evaluation:
     """Minimise the discrepancy alone, from the fairest of ten random frames.
 
-    This is how the published code starts. Null axes take part only when there are not enough live ones for
-    n_components to leave one out.
+    This is how the published code starts.
 
     Parameters
     ----------
@@ -50,16 +50,18 @@ def fairest_frame(
         Gradient norm at which to stop.
     generator : numpy.random.Generator
         Draws the frames.
+    n_axes : int
+        The frames lie in the span of the first so many axes.
     """
     auxiliary = Penalised(problem, rho=1.0, alpha=0.0)
-    frames = [_random_frame(problem, manifold, generator) for _ in range(N_RANDOM)]
+    frames = [_random_frame(problem, manifold, generator, n_axes) for _ in range(N_RANDOM)]
     fairest = min(frames, key=lambda frame: float(problem.discrepancy.value(frame).sum()))
     return subsolver.minimise(auxiliary, manifold, auxiliary.sample(fairest), gradient_tolerance).sample.evaluation
 
 
-def _random_frame(problem: FairSubspaceProblem, manifold: Frames, generator: np.random.Generator) -> FloatArray:
-    p, d = problem.shape
-    frame = np.zeros((p, d))
-    n_axes = problem.rank if d < problem.rank else p
-    frame[:n_axes] = manifold.random_point(n_axes, d, generator)
+def _random_frame(
+    problem: FairSubspaceProblem, manifold: Frames, generator: np.random.Generator, n_axes: int
+) -> FloatArray:
+    frame = np.zeros(problem.shape)
+    frame[:n_axes] = manifold.random_point(n_axes, problem.n_components, generator)
     return frame

@@ -67,6 +67,14 @@ class DescentState:
         return float(np.linalg.norm(self.gradient))
 
 
+@dataclass(frozen=True)
+class Arrival:
+    """Where a line search ended, and the velocity of its curve there."""
+
+    sample: Sample
+    velocity: FloatArray
+
+
 class LineSearchMethod(ABC):
     """Direction, Wolfe search, update: the loop of descent methods on a manifold.
 
@@ -107,7 +115,7 @@ class LineSearchMethod(ABC):
                 trial = self._search(objective, manifold, state, direction, initial_step)
             if trial is None:
                 return InnerResult(state.sample, state.gradient_norm, n_iter, InnerStatus.ROUNDING_LIMIT)
-            after = DescentState(trial.sample, manifold.project(trial.sample.point, trial.sample.gradient))
+            after = DescentState(trial.at.sample, manifold.project(trial.at.sample.point, trial.at.sample.gradient))
             pairs = self._learn(pairs, manifold, state, after, trial)
             state = after
         status = InnerStatus.GRADIENT_SMALL if state.gradient_norm <= gradient_tolerance else InnerStatus.MAX_ITERATIONS
@@ -116,14 +124,14 @@ class LineSearchMethod(ABC):
     @staticmethod
     def _search(
         objective: Objective, manifold: Frames, state: DescentState, direction: FloatArray, initial_step: float
-    ) -> Trial | None:
+    ) -> Trial[Arrival] | None:
         slope = float(np.vdot(state.gradient, direction))
         curve = manifold.curve(state.sample.point, direction)
 
-        def try_step(step: float) -> Trial:
+        def try_step(step: float) -> Trial[Arrival]:
             point, velocity = curve(step)
             sample = objective.sample(point)
-            return Trial(step, sample.value, float(np.vdot(sample.gradient, velocity)), sample, velocity)
+            return Trial(step, sample.value, float(np.vdot(sample.gradient, velocity)), Arrival(sample, velocity))
 
         return wolfe_search(try_step, state.sample.value, slope, initial_step)
 
@@ -132,7 +140,9 @@ class LineSearchMethod(ABC):
         """Return a descent direction and the first step to try along it."""
 
     @abstractmethod
-    def _learn(self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial) -> Pairs:
+    def _learn(
+        self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial[Arrival]
+    ) -> Pairs:
         """Return the pairs known after an accepted step, in the tangent space of the new point."""
 
 

@@ -1,0 +1,237 @@
+"""One run of the budget solver: from one start, with one number of live components."""
+# SPDX-License-Identifier: MIT
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import FloatArray
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
+from fairpca.solvers._curvature import Model
+from fairpca.solvers._line_search import Trial, wolfe_search
+from fairpca.solvers._multiplier import MultiplierSearch
+from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
+
+TARGET = 0.998
+"""Share of the tolerance that is aimed at, so that the last correction cannot end above it."""
+
+USED = 0.99
+"""Share of the tolerance that counts as all of it."""
+
+VISIBLE = 1e-5
+"""Difference in variance share, a thousandth of a point, that does not matter."""
+
+HOPELESS = 0.93
+"""Share of the variance to beat below which a run that has not met the tolerance is given up."""
+
+MAX_RELEASES = 3
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Limits of a run: cycles, quasi-Newton steps in each, and the gain in variance share that counts as none."""
+
+    max_cycles: int
+    max_steps: int
+    gain_tolerance: float
+    deadline: float
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """Where a run ended.
+
+    Attributes
+    ----------
+    best : Evaluation or None
+        The point of most variance that meets the tolerance, if any was met.
+    fairest : Evaluation
+        The point of least discrepancy.
+    stationary : bool
+        Whether `best` uses the budget and no further gain is in sight.
+    mu : float
+        Multiplier at the end.
+    released : bool
+        Whether rows that stood alone had to be brought back on the way.
+    """
+
+    best: Evaluation | None
+    fairest: Evaluation
+    stationary: bool
+    mu: float
+    released: bool
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What a cycle of the run did, for records and callbacks."""
+
+    mu: float
+    point: ChartPoint
+    expected_gain: float
+    n_steps: int
+    moved: float
+
+
+class BudgetRun:
+    """Maximise variance subject to h <= tau from one start.
+
+    A cycle builds the exact Hessians at the current frame, chooses the multiplier mu, and minimises
+    L = -variance + mu h by a few quasi-Newton steps whose initial metric is the factored Hessian of L.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem; `n_components` is the number of live components.
+    tolerance : float
+        tau.
+    settings : RunSettings
+        Limits.
+    on_cycle : callable
+        Called with each `Cycle`.
+    """
+
+    def __init__(
+        self,
+        problem: FairSubspaceProblem,
+        tolerance: float,
+        settings: RunSettings,
+        on_cycle: Callable[[Cycle], None],
+    ) -> None:
+        self._problem = problem
+        self._tolerance = tolerance
+        self._settings = settings
+        self._on_cycle = on_cycle
+        self._radius = math.sqrt(problem.n_components)
+        self._best: Evaluation | None = None
+        self._fairest: Evaluation | None = None
+        self._released = False
+
+    def run(self, frame: FloatArray, mu: float, floor: float = -math.inf) -> RunOutcome:
+        """Run from a frame and a first multiplier.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (p, k)
+            First point, on the live axes.
+        mu : float
+            First multiplier.
+        floor : float, default=-inf
+            Give up when the variance has fallen well below this with the tolerance still out of reach: on the way to
+            a smaller discrepancy it tends to fall further.
+        """
+        search = MultiplierSearch(mu, TARGET * self._tolerance)
+        removed = np.zeros((len(frame), 0))
+        here = self._evaluate(frame)
+        for _ in range(self._settings.max_cycles):
+            cycle = self._cycle(here, search)
+            here = cycle.point.evaluation
+            self._on_cycle(cycle)
+            if self._finished(cycle):
+                return self._outcome(cycle.mu, end=cycle.point.evaluation)
+            if self._out_of_time() or (here.variance < HOPELESS * floor and here.worst > 1.1 * self._tolerance):
+                break
+            if search.stuck:
+                before = removed.shape[1]
+                frame, removed = self._release(here.point, removed)
+                if removed.shape[1] == before:
+                    break
+                self._released = True
+                here = self._evaluate(frame)
+                search.restart(search.mu / 500)
+        return self._outcome(search.mu)
+
+    def _cycle(self, here: Evaluation, search: MultiplierSearch) -> Cycle:
+        """Take quasi-Newton steps with one multiplier in one chart."""
+        model, point = Model.around(here, self._problem, single_precision=True)
+        if model.chart.dimension == 0:
+            search.record(point.evaluation.worst)
+            return Cycle(search.mu, point, 0.0, 0, 0.0)
+        lagrangian = search.update(model, point, self._radius)
+        metric, direction = model.newton_step(point, lagrangian, self._radius)
+        gain = first_gain = -float(lagrangian.gradient(point) @ direction)
+        pairs: list[CurvedPair] = []
+        n_steps = 0
+        # Superlinear forcing: the closer to the end, the more of the remaining gain a cycle must collect.
+        enough = max(self._settings.gain_tolerance, min(0.01, first_gain) * first_gain)
+        while n_steps < self._settings.max_steps:
+            after = self._step(model.chart, point, lagrangian, direction)
+            if after is None:
+                break
+            point, pairs = self._learn(pairs, point, after, lagrangian)
+            n_steps += 1
+            gradient = lagrangian.gradient(point)
+            direction = -quasi_newton_product(pairs, gradient, metric.solve)
+            gain = -float(gradient @ direction)
+            if gain <= enough or self._out_of_time():
+                break
+        search.record(point.evaluation.worst)
+        return Cycle(lagrangian.multiplier(point), point, gain, n_steps, float(np.linalg.norm(point.b)))
+
+    def _step(
+        self, chart: Chart, point: ChartPoint, lagrangian: Lagrangian, direction: FloatArray
+    ) -> ChartPoint | None:
+        def try_step(t: float) -> Trial[ChartPoint]:
+            b = point.b + t * direction
+            there = ChartPoint.read(chart, b, self._evaluate(chart.frame(b)))
+            slope = float(lagrangian.gradient(there) @ direction)
+            return Trial(t, lagrangian.value(there), slope, there)
+
+        slope = float(lagrangian.gradient(point) @ direction)
+        trial = wolfe_search(try_step, lagrangian.value(point), slope, 1.0)
+        return None if trial is None else trial.at
+
+    @staticmethod
+    def _learn(
+        pairs: list[CurvedPair], before: ChartPoint, after: ChartPoint, lagrangian: Lagrangian
+    ) -> tuple[ChartPoint, list[CurvedPair]]:
+        s = after.b - before.b
+        y = lagrangian.gradient(after) - lagrangian.gradient(before)
+        if s @ y > 1e-12 * (s @ s):
+            pairs = [*pairs, (s, y)]
+        return after, pairs
+
+    def _finished(self, cycle: Cycle) -> bool:
+        if cycle.point.b.size == 0:
+            return True  # the subspace of all live axes is the only one
+        h = cycle.point.evaluation.worst
+        used = USED * self._tolerance <= h <= self._tolerance
+        return used and cycle.expected_gain <= self._settings.gain_tolerance
+
+    def _release(self, frame: FloatArray, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""
+        isolated = self._problem.discrepancy.isolated_directions(frame, 0.02 * self._tolerance)
+        n_free = self._problem.rank - frame.shape[1] - 2
+        if isolated.shape[1] == 0 or removed.shape[1] >= min(n_free, MAX_RELEASES * frame.shape[1]):
+            return frame, removed
+        directions, sizes, _ = np.linalg.svd(np.hstack([removed, isolated]), full_matrices=False)
+        directions = directions[:, sizes > 0.3 * sizes[0]][:, :n_free]
+        turned = frame - directions @ (directions.T @ frame)
+        return np.linalg.qr(turned)[0], directions
+
+    def _evaluate(self, frame: FloatArray) -> Evaluation:
+        """Evaluate a frame and remember it if it is the best or the fairest so far."""
+        evaluation = self._problem.evaluate(frame)
+        if self._fairest is None or evaluation.worst < self._fairest.worst:
+            self._fairest = evaluation
+        feasible = evaluation.worst <= self._tolerance
+        if feasible and (self._best is None or evaluation.variance > self._best.variance):
+            self._best = evaluation
+        return evaluation
+
+    def _out_of_time(self) -> bool:
+        return time.perf_counter() > self._settings.deadline
+
+    def _outcome(self, mu: float, end: Evaluation | None = None) -> RunOutcome:
+        """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
+        assert self._fairest is not None
+        best, stationary = self._best, False
+        if end is not None and best is not None and end.worst <= self._tolerance:
+            unused = mu * (self._tolerance - end.worst)
+            if best.variance <= end.variance + 2 * unused + VISIBLE:
+                best, stationary = end, True
+        return RunOutcome(best, self._fairest, stationary, mu, self._released)

@@ -1,0 +1,86 @@
+"""How good an answer is, as far as can be told where it stands."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._curvature import Model
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Optimality conditions at the answer.
+
+    Attributes
+    ----------
+    multiplier : float
+        mu, the variance share gained for each unit of tolerance.
+    kkt_residual : float
+        |grad variance - mu grad h| / |grad variance| on the manifold; 0 at a stationary point.
+    smallest_curvature : float
+        Smallest eigenvalue of the Hessian of -variance + mu h on the directions that keep h; positive at a strict
+        local maximum of variance.
+    variance_bound : float
+        No projection to as many components keeps more: the share that plain PCA keeps.
+    budget_used : float
+        h / tau.
+    """
+
+    multiplier: float
+    kkt_residual: float
+    smallest_curvature: float
+    variance_bound: float
+    budget_used: float
+
+    @property
+    def local_maximum(self) -> bool:
+        """Whether the second-order conditions of a local maximum hold, to rounding."""
+        return self.kkt_residual < 1e-2 and self.smallest_curvature > -1e-6
+
+
+def certify(problem: FairSubspaceProblem, answer: Evaluation, tolerance: float) -> Certificate:
+    """Compute the certificate of an answer.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem; `n_components` is the number of live components.
+    answer : Evaluation
+        The answer, on the live axes.
+    tolerance : float
+        tau.
+    """
+    model, point = Model.around(answer, problem)
+    of_variance, of_discrepancy = point.variance_gradient, point.discrepancy_gradient
+    squared = float(of_discrepancy @ of_discrepancy)
+    multiplier = max(0.0, float(of_variance @ of_discrepancy) / squared) if squared > 0 else 0.0
+    length = float(np.linalg.norm(of_variance))
+    residual = float(np.linalg.norm(of_variance - multiplier * of_discrepancy))
+    return Certificate(
+        multiplier=multiplier,
+        kkt_residual=residual / length if length > 0 else 0.0,
+        smallest_curvature=model.smallest_curvature(point, multiplier),
+        variance_bound=float(problem.shares[: problem.n_components].sum()),
+        budget_used=answer.worst / tolerance,
+    )
+
+
+def gains_by_dropping(answer: Evaluation | None, mu: float) -> bool:
+    """Tell whether turning a live component into a null direction improves the Lagrangian to first order.
+
+    Shrinking the component Vu changes -variance + mu h at the rate -u'V'(grad)u, so it helps where the symmetric part
+    of V'grad has a positive eigenvalue.
+
+    Parameters
+    ----------
+    answer : Evaluation or None
+        The answer; None counts as one that should be searched further.
+    mu : float
+        Its multiplier.
+    """
+    if answer is None:
+        return True
+    inside = answer.point.T @ (mu * answer.discrepancy_gradient - answer.variance_gradient)
+    return bool(np.linalg.eigvalsh((inside + inside.T) / 2)[-1] > 0)

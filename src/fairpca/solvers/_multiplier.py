@@ -1,0 +1,133 @@
+"""Choosing the multiplier mu of the constraint h <= tau."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from fairpca.solvers._chart import ChartPoint, Lagrangian
+from fairpca.solvers._curvature import Model
+
+LARGEST_FACTOR = 8.0
+CLOSE = 0.5
+"""|log(h / target)| below which the quadratic model of h is trusted."""
+
+ACCURACY = 2e-3
+"""Relative accuracy to which the model of h is brought to the target."""
+
+
+@dataclass
+class MultiplierSearch:
+    """A one-dimensional search for the mu at whose minimiser of -variance + mu h the discrepancy is the target.
+
+    Far from the target mu follows the measured slope of log h against log mu; close to it, mu is such that the
+    quadratic model gives the target after a Newton step.
+
+    Attributes
+    ----------
+    mu : float
+        The current multiplier.
+    target : float
+        The discrepancy aimed at.
+    stiffness : float
+        Weight of the quadratic term; 0 until h is seen to jump across the target.
+    history : list of (log mu, log h)
+        One pair for each finished cycle.
+    """
+
+    mu: float
+    target: float
+    stiffness: float = 0.0
+    history: list[tuple[float, float]] = field(default_factory=list)
+
+    def record(self, discrepancy: float) -> None:
+        """Note the discrepancy reached with the current multiplier."""
+        self.history.append((math.log(self.mu), math.log(max(discrepancy, 1e-300))))
+
+    def update(self, model: Model, point: ChartPoint, radius: float) -> Lagrangian:
+        """Choose the multiplier of the next cycle and return its Lagrangian.
+
+        Parameters
+        ----------
+        model : Model
+            Second-order model around the current point.
+        point : ChartPoint
+            The current point.
+        radius : float
+            Longest step that is trusted.
+        """
+        if self._jumps:
+            # No multiplier has its minimiser on the target: from here on the constraint gets a spring.
+            self.stiffness = max(4.0 * self.stiffness, self.mu / self.target)
+            self.history.clear()
+        if self.stiffness > 0:
+            self.mu = max(self._lagrangian().multiplier(point), 0.1 * self.mu)
+            return self._lagrangian()
+        ratio = max(point.evaluation.worst, 1e-300) / self.target
+        by_model = self._by_model(model, point, radius) if abs(math.log(ratio)) < CLOSE else None
+        self.mu = by_model or self.mu * _clip(ratio ** (1.0 / self._slope()), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
+        return self._lagrangian()
+
+    @property
+    def _jumps(self) -> bool:
+        """Whether h has fallen on alternate sides of the target, never close to it."""
+        distances = [h - math.log(self.target) for _, h in self.history[-4:]]
+        if len(distances) < 4 or min(abs(distance) for distance in distances) < 0.03:
+            return False
+        return all(before * after < 0 for before, after in pairwise(distances))
+
+    def _lagrangian(self) -> Lagrangian:
+        return Lagrangian(self.mu, self.target, self.stiffness)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether h, above the target, hardly answers to a growing multiplier any more."""
+        above = [h - math.log(self.target) for _, h in self.history]
+        if len(above) >= 6 and min(above[-6:]) > 0 and above[-6] - above[-1] < 0.01:
+            return True
+        if len(above) < 4 or above[-1] < math.log(2):
+            return False
+        growth = self.history[-1][0] - self.history[-3][0]
+        return growth > 3 and above[-3] - above[-1] < 0.25 * growth
+
+    def restart(self, mu: float) -> None:
+        """Begin again at another multiplier."""
+        self.mu = mu
+        self.stiffness = 0.0
+        self.history.clear()
+
+    def _slope(self) -> float:
+        """Return -d log h / d log mu from the last two cycles, kept within what is plausible."""
+        if len(self.history) < 2 or self.history[-1][0] == self.history[-2][0]:
+            return 1.0
+        (mu_0, h_0), (mu_1, h_1) = self.history[-2:]
+        return _clip((h_0 - h_1) / (mu_1 - mu_0), 0.4, 1.5)
+
+    def _by_model(self, model: Model, point: ChartPoint, radius: float) -> float | None:
+        """Return the mu for which the model meets the target, by secant steps; None where the model is no use."""
+
+        def predicted(mu: float) -> float | None:
+            metric, step = model.newton_step(point, Lagrangian(mu, self.target), radius)
+            value = model.predicted_discrepancy(point, step)
+            # A shifted Hessian means a shortened step: its model says little about where the minimiser is.
+            return value if metric.shift == 0.0 and value > 0.0 else None
+
+        before, value_before = self.mu, predicted(self.mu)
+        if value_before is None or abs(value_before / self.target - 1) <= ACCURACY:
+            return None if value_before is None else before
+        here = before * _clip((value_before / self.target) ** 1.3, 1 / 3, 3.0)
+        for _ in range(8):
+            value = predicted(here)
+            if value is None or abs(value / self.target - 1) <= ACCURACY:
+                return None if value is None else here
+            slope = math.log(value_before / value) / math.log(here / before)
+            before, value_before = here, value
+            factor = (value / self.target) ** (1.0 / _clip(slope, 0.3, 3.0))
+            here = _clip(here * factor, self.mu / 4, 4 * self.mu)
+            if here == before:
+                return None
+        return here
+
+
+def _clip(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

@@ -1,0 +1,203 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from fairpca import FairPCA
+from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
+from fairpca.geometry import taylor_slope
+from fairpca.measures import demographic_parity
+from fairpca.mmd import ExactMMD
+from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers import Budget, Status
+from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
+from fairpca.solvers._curvature import Metric, Model
+
+
+@pytest.fixture
+def problem(two_groups):
+    X, group = two_groups
+    centred = X - X.mean(axis=0)
+    variances, axes = np.linalg.eigh(centred.T @ centred / len(X))
+    rows = centred @ axes[:, ::-1]
+    measures = demographic_parity(group)
+    return FairSubspaceProblem(variances[::-1], ExactMMD(rows, measures, 2.0), 2, 6, rows.T @ measures.weights)
+
+
+@pytest.fixture
+def frame(rng):
+    return np.linalg.qr(rng.normal(size=(6, 2)))[0]
+
+
+def point_at(chart, problem, b):
+    return ChartPoint.read(chart, b, problem.evaluate(chart.frame(b)))
+
+
+def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(problem, frame, rng):
+    chart = Chart.around(frame, problem.shares, problem.rank)
+    here, direction = 0.3 * rng.normal(size=chart.dimension), rng.normal(size=chart.dimension)
+    lagrangian = Lagrangian(mu=3.0, target=0.01, stiffness=50.0)
+    point = point_at(chart, problem, here)
+    slope = lagrangian.gradient(point) @ direction
+
+    def remainder(t):
+        return lagrangian.value(point_at(chart, problem, here + t * direction)) - lagrangian.value(point) - t * slope
+
+    assert taylor_slope(remainder, np.logspace(-4, -2, 10)) == pytest.approx(2, abs=0.1)
+
+
+def test_model_is_exact_to_second_order(problem, frame, rng):
+    model, point = Model.around(problem.evaluate(frame), problem)
+    direction = rng.normal(size=model.chart.dimension)
+    lagrangian = Lagrangian(mu=3.0, target=0.0)
+    slope = lagrangian.gradient(point) @ direction
+    curvature = direction @ model.lagrangian_hessian(3.0) @ direction
+
+    def remainder(t):
+        value = lagrangian.value(point_at(model.chart, problem, t * direction))
+        return value - lagrangian.value(point) - t * slope - t * t * curvature / 2
+
+    assert taylor_slope(remainder, np.logspace(-2.5, -1, 8)) == pytest.approx(3, abs=0.2)
+
+
+def test_smallest_curvature_is_that_of_the_tangent_space(problem, frame):
+    model, point = Model.around(problem.evaluate(frame), problem)
+    normal = point.discrepancy_gradient / np.linalg.norm(point.discrepancy_gradient)
+    basis = np.linalg.svd(normal[None])[2][1:]
+    expected = np.linalg.eigvalsh(basis @ model.lagrangian_hessian(2.0) @ basis.T)[0]
+    assert model.smallest_curvature(point, 2.0) == pytest.approx(expected)
+
+
+def test_metric_shifts_an_indefinite_hessian_until_it_is_positive(rng):
+    H = np.diag([-1.0, 2.0, 5.0])
+    metric = Metric(H)
+    assert metric.shift > 1.0
+    g = rng.normal(size=3)
+    np.testing.assert_allclose((H + metric.shift * np.eye(3)) @ metric.solve(g), g)
+    assert Metric(np.diag([1.0, 2.0])).shift == 0.0
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_budget_is_met_and_used(two_groups, tolerance, standardize):
+    X, group = two_groups
+    model = FairPCA(2, tolerance=tolerance, standardize=standardize).fit(X, sensitive_features=group)
+    assert model.converged_
+    assert 0.99 * tolerance <= model.mmd2_ <= tolerance
+    certificate = model.result_.certificate
+    assert certificate.kkt_residual < 1e-2
+    assert certificate.local_maximum
+    assert certificate.budget_used == pytest.approx(model.mmd2_ / tolerance)
+    assert model.score(X) < certificate.variance_bound
+
+
+def test_budget_keeps_more_than_repms(two_groups):
+    X, group = two_groups
+    for tolerance in (1e-2, 1e-3, 1e-4):
+        budget, repms = (
+            FairPCA(2, tolerance=tolerance, solver=solver).fit(X, sensitive_features=group)
+            for solver in ("budget", "repms")
+        )
+        assert budget.score(X) > repms.score(X)
+
+
+def test_no_nearby_subspace_in_the_budget_keeps_more(two_groups, rng):
+    X, group = two_groups
+    model = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
+    scaled = (X - model.mean_) / model.scale_
+    mmd = ExactMMD(scaled, demographic_parity(group), model.bandwidth_)
+    kept = np.sum((scaled @ model.components_.T) ** 2)
+    slack = model.result_.certificate.multiplier * 2e-3 * 1e-3 * np.sum(scaled**2)
+    for scale in (1e-3, 1e-2, 0.1):
+        for _ in range(50):
+            V = np.linalg.qr(model.components_.T + scale * rng.normal(size=(6, 2)))[0]
+            if mmd.value(V)[0] <= model.mmd2_:
+                assert np.sum((scaled @ V) ** 2) <= kept + slack
+
+
+def test_evaluations_are_few_and_counted(reference):
+    for name, d in (("german", 2), ("german", 10), ("compas", 2)):
+        data = reference(name, 0)
+        result = FairPCA(d, tolerance=1e-3).fit(data["X_train"], sensitive_features=data["a_train"]).result_
+        assert 0 < result.n_gradients <= 60
+        assert 0 < result.n_hessians <= 15
+
+
+@pytest.mark.parametrize(("name", "d", "margin"), [("german", 2, 0.2), ("german", 10, 0.3), ("compas", 2, 0.1)])
+@pytest.mark.parametrize("split", [0, 1, 2])
+def test_more_variance_than_the_published_answer(reference, name, d, margin, split):
+    data = reference(name, split)
+    X = data["X_train"]
+    model = FairPCA(d, tolerance=1e-3).fit(X, sensitive_features=data["a_train"])
+    published = np.sum((X @ data[f"V_mbf_d{d}_tau1e-3"]) ** 2) / np.sum(X**2)
+    assert model.converged_
+    assert model.mmd2_ <= 1e-3
+    assert 100 * (model.score(X) - published) > margin
+
+
+def flat(two_groups):
+    """Return rows with two constant directions, so that null components exist."""
+    X, group = two_groups
+    return np.hstack([X, X[:, :2] @ [[1.0, 2.0], [3.0, 4.0]]]), group
+
+
+def test_a_strict_tolerance_may_leave_components_without_variance(two_groups):
+    X, group = flat(two_groups)
+    with pytest.warns(NullComponentsWarning, match=r"\d of 5 components carry variance"):
+        model = FairPCA(5, tolerance=1e-3, random_state=0).fit(X, sensitive_features=group)
+    live = model.n_live_components_
+    assert 3 <= live < 5
+    assert np.all(model.explained_variance_[live:] < 1e-12)
+    np.testing.assert_allclose(model.transform(X)[:, live:], 0, atol=1e-9)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(5), atol=1e-10)
+    assert model.mmd2_ <= 1e-3
+
+
+def test_null_components_can_be_refused(two_groups):
+    X, group = flat(two_groups)
+    solver = Budget(allow_null=False)
+    with pytest.warns(ConvergenceWarning, match=r"n_components=[1-4] would meet it"):
+        model = FairPCA(5, tolerance=1e-4, solver=solver, random_state=0).fit(X, sensitive_features=group)
+    assert model.n_live_components_ == 5
+    assert model.mmd2_ > 1e-4
+
+
+def test_more_starts_never_keep_less(two_groups):
+    X, group = two_groups
+    one, five = (
+        FairPCA(2, tolerance=1e-4, solver=Budget(n_starts=n), random_state=0).fit(X, sensitive_features=group)
+        for n in (1, 5)
+    )
+    assert five.score(X) >= one.score(X) - 1e-6
+
+
+def test_when_time_runs_out_the_best_point_comes_back_marked(reference):
+    data = reference("adult", 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        solver = Budget(max_seconds=0.3)
+        model = FairPCA(10, tolerance=1e-6, solver=solver).fit(data["X_train"], sensitive_features=data["a_train"])
+    assert model.result_.status is Status.OUT_OF_TIME
+    assert not model.converged_
+    assert any("max_seconds ran out" in str(warning.message) for warning in caught)
+
+
+def test_zero_tolerance_is_explained(two_groups):
+    X, group = two_groups
+    with pytest.raises(ValueError, match=r"tolerance=0.0 must be greater than 0 .* 1e-8 is the smallest"):
+        FairPCA(2, tolerance=0.0).fit(X, sensitive_features=group)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_starts": 0}, "n_starts=0 must be between 1 and 1000"),
+        ({"n_starts": 5000}, "n_starts=5000 must be between 1 and 1000"),
+        ({"max_cycles": 0}, "max_cycles=0 must be at least 1"),
+        ({"gain_tolerance": 0.0}, "gain_tolerance=0.0 must be greater than 0"),
+        ({"max_seconds": -1.0}, "max_seconds=-1.0 must be greater than 0"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Budget(**settings)

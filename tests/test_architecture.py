@@ -11,6 +11,7 @@ ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 6,
     "paper": 5,
+    "path": 4,
     "estimator": 4,
     "evaluation": 4,
     "baselines": 3,

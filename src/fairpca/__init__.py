@@ -4,7 +4,8 @@
 from importlib.metadata import version
 
 from fairpca.estimator import FairPCA
+from fairpca.path import FairPCAPath, fair_pca_path
 
 __version__ = version("fairpca")
 
-__all__ = ["FairPCA", "__version__"]
+__all__ = ["FairPCA", "FairPCAPath", "__version__", "fair_pca_path"]

@@ -1,0 +1,7 @@
+"""Other methods of fair PCA, with the API of `fairpca.FairPCA`, to compare with."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.baselines._fpca import FPCA, TiedEigenvaluesWarning
+from fairpca.baselines._reconstruction import ReconstructionFairPCA
+
+__all__ = ["FPCA", "ReconstructionFairPCA", "TiedEigenvaluesWarning"]

@@ -1,0 +1,180 @@
+"""The semidefinite program of FPCA, written in the axes in which its steps are cheap."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._axes import PrincipalAxes
+from fairpca._typing import BoolArray, FloatArray
+from fairpca.baselines._fantope import Fantope, Projection
+from fairpca.baselines._spectral import Pair, SquaredSpectralNorm
+
+_NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Moments:
+    """How two groups differ in mean and covariance.
+
+    Attributes
+    ----------
+    C : ndarray of shape (r, r)
+        X'X / (n |X|_F).
+    Q : ndarray of shape (r, r)
+        Difference of the group covariances, each with its own divisor.
+    f : ndarray of shape (r,)
+        Difference of the group means.
+    """
+
+    C: FloatArray
+    Q: FloatArray
+    f: FloatArray
+
+    @classmethod
+    def of(cls, rows: FloatArray, first: BoolArray | None) -> "Moments":
+        """Take the moments of centred rows; `first` marks the rows of one group, None means no groups."""
+        n, r = rows.shape
+        C = rows.T @ rows / (n * np.linalg.norm(rows))
+        if first is None:
+            return cls(C, np.zeros((r, r)), np.zeros(r))
+        means = [rows[mask].mean(axis=0) for mask in (first, ~first)]
+        centred = [rows[mask] - mean for mask, mean in zip((first, ~first), means, strict=True)]
+        covariances = [part.T @ part / len(part) for part in centred]
+        return cls(C, covariances[0] - covariances[1], means[0] - means[1])
+
+    def shifts(self, form: str) -> tuple[float, float]:
+        """Return a and b that make Q + a I and b I - Q positive semidefinite, also on null axes."""
+        eigenvalues = np.linalg.eigvalsh(self.Q)
+        a, b = max(0.0, -float(eigenvalues[0])), max(0.0, float(eigenvalues[-1]))
+        return (a, b) if form == "published" else (max(a, b), max(a, b))
+
+
+@dataclass(frozen=True)
+class FPCAProblem:
+    """Maximise <C, P> - g(S+ P, S- P) over the Fantope, in the axes that make Q diagonal.
+
+    There S+ and S- are diagonal, with S+'S+ + S-'S- = (a + b) I, and a mean constraint with delta = 0 has become
+    the absence of one axis.
+
+    Attributes
+    ----------
+    axes : ndarray of shape (p, q)
+        The axes on which P may be anything.
+    null_axes : ndarray of shape (p, k)
+        Axes without variance, on which P is a multiple of I.
+    excluded_axes : ndarray of shape (p, 0) or (p, 1)
+        The direction of f if delta = 0: P is 0 there.
+    C : ndarray of shape (q, q)
+        Variance term.
+    q : ndarray of shape (q,)
+        Eigenvalues of Q.
+    shifts : tuple of float
+        a and b.
+    penalty : SquaredSpectralNorm
+        g.
+    fantope : Fantope
+        The set.
+    scale : float
+        max <C, P> without any constraint, which plain PCA attains: the unit of objective and gap.
+    """
+
+    axes: FloatArray
+    null_axes: FloatArray
+    excluded_axes: FloatArray
+    C: FloatArray
+    q: FloatArray
+    shifts: tuple[float, float]
+    penalty: SquaredSpectralNorm
+    fantope: Fantope
+    scale: float
+
+    @classmethod
+    def of(
+        cls,
+        rows: FloatArray,
+        principal: PrincipalAxes,
+        first: BoolArray | None,
+        n_components: int,
+        delta: float,
+        mu: float,
+        form: str,
+    ) -> "FPCAProblem":
+        """Set up the program for centred rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, p)
+            Centred rows.
+        principal : PrincipalAxes
+            Their principal axes, with all null axes.
+        first : ndarray of bool of shape (n,) or None
+            Rows of one of the two groups; None leaves both fairness terms out.
+        n_components, delta, mu, form
+            As in `FPCA`.
+        """
+        live, null = np.split(principal.axes, [principal.rank], axis=1)
+        moments = Moments.of(rows @ live, first)
+        norm = float(np.linalg.norm(moments.f))
+        has_means = norm > _NEGLIGIBLE * np.sqrt(principal.variances.sum())
+        bounded = has_means and delta > 0.0
+        excluded = moments.f[:, None] / norm if has_means and not bounded else np.empty((principal.rank, 0))
+        inside = np.linalg.qr(excluded, mode="complete")[0][:, excluded.shape[1] :]
+        q, rotation = np.linalg.eigh(inside.T @ moments.Q @ inside)
+        basis = inside @ rotation
+        return cls(
+            axes=live @ basis,
+            null_axes=null,
+            excluded_axes=live @ excluded,
+            C=basis.T @ moments.C @ basis,
+            q=q,
+            shifts=moments.shifts(form),
+            penalty=SquaredSpectralNorm(mu, null.shape[1], pooled=form == "text"),
+            fantope=Fantope(
+                n_components,
+                null.shape[1],
+                mean_difference=basis.T @ moments.f if bounded else None,
+                bound=delta**2 if bounded else np.inf,
+                exact_trace=form == "published",
+            ),
+            scale=float(np.sort(np.diag(moments.C))[::-1][:n_components].sum()),
+        )
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the penalty is absent."""
+        return self.penalty.mu == 0.0 or sum(self.shifts) <= _NEGLIGIBLE * self.scale
+
+    @property
+    def roots(self) -> FloatArray:
+        """Diagonals of S+ and S-, shape (2, q)."""
+        a, b = self.shifts
+        return np.sqrt(np.maximum(np.stack([self.q + a, b - self.q]), 0.0))
+
+    def images(self, point: Projection) -> Pair:
+        """Return (S+ P, S- P)."""
+        return Pair(self.roots[:, :, None] * point.matrix, np.sqrt(self.shifts) * point.scalar)
+
+    def adjoint(self, pair: Pair) -> tuple[FloatArray, float]:
+        """Return the symmetric part of S+'Z+ + S-'Z-."""
+        total = np.einsum("si,sij->ij", self.roots, pair.matrices)
+        return (total + total.T) / 2.0, float(np.sqrt(self.shifts) @ pair.scalars)
+
+    def objective(self, point: Projection) -> float:
+        """Return <C, P> - g(S+ P, S- P)."""
+        return float(np.vdot(self.C, point.matrix)) - self.penalty.value(self.images(point))
+
+    def full_matrix(self, point: Projection) -> FloatArray:
+        """Return P in the original features."""
+        return self.axes @ point.matrix @ self.axes.T + point.scalar * (self.null_axes @ self.null_axes.T)
+
+    def spectrum(self, point: Projection) -> tuple[FloatArray, FloatArray]:
+        """Return the eigenvalues of P, decreasing, and its eigenvectors as columns; the excluded axis comes last."""
+        eigenvalues, vectors = np.linalg.eigh(point.matrix)
+        n_null, n_excluded = self.null_axes.shape[1], self.excluded_axes.shape[1]
+        values = np.concatenate([eigenvalues, np.full(n_null, point.scalar), np.zeros(n_excluded)])
+        axes = np.hstack([self.axes @ vectors, self.null_axes, self.excluded_axes])
+        # Rounding must not decide between the excluded axis and others at 0.
+        values = np.clip(values, 0.0, 1.0)
+        order = np.argsort(-values, kind="stable")
+        return values[order], axes[:, order]

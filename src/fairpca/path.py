@@ -1,0 +1,248 @@
+"""The whole trade-off between variance and fairness."""
+# SPDX-License-Identifier: MIT
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from fairpca._typing import FloatArray
+from fairpca.estimator import FairPCA
+from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
+from fairpca.plots._path import PathDisplay
+
+N_TOLERANCES = 20
+STRICTEST = 1e-5
+
+
+class FairPCAPath(BaseEstimator):
+    """FairPCA at a decreasing sequence of tolerances, each fit started from the one before.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        d.
+    tolerances : sequence of float, default=None
+        Decreasing tolerances. None takes 20 of them, evenly spaced in logarithms from the MMD^2 of plain PCA, where
+        nothing is given up, to 1e-5.
+    bandwidth, standardize, random_state
+        As in `FairPCA`.
+
+    Attributes
+    ----------
+    models_ : list of FairPCA
+        The fitted models, loosest first.
+    tolerances_ : ndarray of shape (n_tolerances,)
+        Their tolerances.
+    variances_ : ndarray of shape (n_tolerances,)
+        Share of the variance each keeps. It never grows along the path: a point that a stricter fit beats is fitted
+        again from there.
+    mmd2s_ : ndarray of shape (n_tolerances,)
+        Plug-in MMD^2 of each on the training rows.
+    converged_ : ndarray of shape (n_tolerances,)
+        Whether each met its tolerance at a stationary point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat([0, 1], 60)
+    >>> X = rng.normal(size=(120, 4)) + group[:, None] * [2.0, 0.0, 0.5, 0.0]
+    >>> path = FairPCAPath(2, tolerances=[1e-2, 1e-3]).fit(X, sensitive_features=group)
+    >>> bool(path.variances_[0] >= path.variances_[1])
+    True
+    >>> path.select(max_mmd2=5e-3).tolerance
+    0.001
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        tolerances: Sequence[float] | None = None,
+        bandwidth: str | float = "median",
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.tolerances = tolerances
+        self.bandwidth = bandwidth
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any) -> Self:
+        """Fit the path.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like of shape (n_samples,)
+            Group of each row: two distinct labels.
+
+        Returns
+        -------
+        self : FairPCAPath
+            The fitted path.
+        """
+        asked = None if self.tolerances is None else _check_decreasing(self.tolerances)
+        template = FairPCA(
+            self.n_components,
+            bandwidth=self.bandwidth,
+            standardize=self.standardize,
+            random_state=self.random_state,
+        )
+        with warnings.catch_warnings():
+            # What did not converge is marked in converged_; n_live_components_ is in each model.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", NullComponentsWarning)
+            self.models_ = _fit_along(template, X, sensitive_features, asked)
+            _repair(self.models_, X, sensitive_features)
+        self.tolerances_ = np.array([model.tolerance for model in self.models_])
+        self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
+        self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
+        self.converged_ = np.array([model.converged_ for model in self.models_])
+        return self
+
+    def select(
+        self, *, min_variance: float | None = None, max_mmd2: float | None = None, knee: bool = False
+    ) -> FairPCA:
+        """Return one fitted model of the path.
+
+        Parameters
+        ----------
+        min_variance : float, default=None
+            The fairest model that keeps at least this share of the variance.
+        max_mmd2 : float, default=None
+            The model of most variance whose MMD^2 is at most this.
+        knee : bool, default=False
+            The model farthest above the straight line between the ends of the path, log MMD^2 against variance: beyond
+            it fairness costs more.
+
+        Returns
+        -------
+        model : FairPCA
+            The model.
+        """
+        check_is_fitted(self)
+        if (min_variance is not None) + (max_mmd2 is not None) + knee != 1:
+            raise ValueError("select needs exactly one of min_variance=..., max_mmd2=... and knee=True.")
+        if min_variance is not None:
+            return self._pick(self.variances_ >= min_variance, -self.mmd2s_, f"min_variance={min_variance!r}")
+        if max_mmd2 is not None:
+            return self._pick(self.mmd2s_ <= max_mmd2, self.variances_, f"max_mmd2={max_mmd2!r}")
+        return self.models_[int(_height_above_chord(np.log(self.mmd2s_), self.variances_).argmax())]
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return one dict a model: tolerance, MMD^2, variance kept, live components, converged."""
+        check_is_fitted(self)
+        return [
+            {
+                "tolerance": model.tolerance,
+                "mmd2": model.mmd2_,
+                "variance_kept": model.result_.variance_kept,
+                "n_live_components": model.n_live_components_,
+                "converged": model.converged_,
+            }
+            for model in self.models_
+        ]
+
+    def plot(self, ax: Any = None, **style: Any) -> PathDisplay:
+        """Draw variance kept against MMD^2.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        **style : dict
+            Passed to `matplotlib.axes.Axes.plot`.
+        """
+        check_is_fitted(self)
+        return PathDisplay(self.mmd2s_, self.variances_, self.converged_).plot(ax=ax, **style)
+
+    def _pick(self, allowed: Any, preference: FloatArray, condition: str) -> FairPCA:
+        if not np.any(allowed):
+            raise ValueError(
+                f"no model of the path has {condition}: variance goes from {self.variances_.min():.4g} to "
+                f"{self.variances_.max():.4g}, MMD^2 from {self.mmd2s_.min():.3g} to {self.mmd2s_.max():.3g}."
+            )
+        return self.models_[int(np.where(allowed, preference, -np.inf).argmax())]
+
+
+def fair_pca_path(
+    X: Any,
+    sensitive_features: Any,
+    n_components: int = 2,
+    *,
+    tolerances: Sequence[float] | None = None,
+    **parameters: Any,
+) -> FairPCAPath:
+    """Fit FairPCA along decreasing tolerances.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+    sensitive_features : array-like of shape (n_samples,)
+        Group of each row: two distinct labels.
+    n_components : int, default=2
+        d.
+    tolerances : sequence of float, default=None
+        Decreasing tolerances; by default 20 from the MMD^2 of plain PCA to 1e-5.
+    **parameters : dict
+        Further parameters of `FairPCAPath`.
+
+    Returns
+    -------
+    path : FairPCAPath
+        The fitted path.
+    """
+    path = FairPCAPath(n_components, tolerances=tolerances, **parameters)
+    return path.fit(X, sensitive_features=sensitive_features)
+
+
+def _check_decreasing(tolerances: Sequence[float]) -> FloatArray:
+    values = np.asarray(tolerances, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError("tolerances is empty; give decreasing numbers greater than 0, or None.")
+    if not (np.all(values > 0) and np.all(np.diff(values) < 0)):
+        raise ValueError(f"tolerances must decrease and be greater than 0; got {values.tolist()}.")
+    return values
+
+
+def _fit_along(template: FairPCA, X: Any, groups: Any, tolerances: FloatArray | None) -> list[FairPCA]:
+    models: list[FairPCA] = []
+    if tolerances is None:
+        # An infinite tolerance would do; the largest MMD^2 there is, 2, says the same in a number.
+        pca = clone(template).set_params(tolerance=2.0).fit(X, sensitive_features=groups)
+        loosest = max(pca.mmd2_, 10 * STRICTEST)
+        tolerances = np.geomspace(loosest, STRICTEST, N_TOLERANCES)
+    for tolerance in tolerances:
+        model = clone(template).set_params(tolerance=float(tolerance))
+        if models and models[-1].converged_ and models[-1].n_iter_ > 0:
+            model.set_params(init=models[-1].components_)
+        models.append(model.fit(X, sensitive_features=groups))
+    return models
+
+
+def _repair(models: list[FairPCA], X: Any, groups: Any) -> None:
+    """Fit a model again from a stricter one that keeps more: what meets the stricter tolerance meets the looser."""
+    for index in range(len(models) - 2, -1, -1):
+        stricter, here = models[index + 1], models[index]
+        meets = stricter.mmd2_ <= here.tolerance
+        if meets and stricter.result_.variance_kept > here.result_.variance_kept:
+            models[index] = clone(here).set_params(init=stricter.components_).fit(X, sensitive_features=groups)
+            if models[index].result_.variance_kept < stricter.result_.variance_kept:
+                models[index] = stricter
+
+
+def _height_above_chord(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return how far each point lies above the line through the ends, in units of the ranges."""
+    across = (x - x.min()) / max(float(np.ptp(x)), 1e-300)
+    up = (y - y.min()) / max(float(np.ptp(y)), 1e-300)
+    return up - across

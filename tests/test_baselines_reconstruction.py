@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fairpca.baselines import FPCA, ReconstructionFairPCA
+from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.geometry import principal_angles, projection_distance
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
+@parametrize_with_checks([ReconstructionFairPCA(), ReconstructionFairPCA(1, standardize=False)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def covariances(X, group):
+    return [np.cov(X[group == label].T, bias=True) for label in np.unique(group)]
+
+
+def losses(V, sigmas):
+    d = V.shape[1]
+    return np.array([np.linalg.eigvalsh(S)[-d:].sum() - np.trace(V.T @ S @ V) for S in sigmas])
+
+
+def rows_with(covariance, rng, n=40):
+    """Return rows whose mean is 0 and whose covariance is exactly the given one."""
+    Z = rng.normal(size=(n, len(covariance)))
+    Z -= Z.mean(axis=0)
+    Z = np.linalg.qr(Z)[0] * np.sqrt(n)
+    return Z @ np.linalg.cholesky(covariance).T
+
+
+def test_losses_are_equal_and_recomputed_from_the_rows(two_groups):
+    X, group = two_groups
+    model = ReconstructionFairPCA(2, standardize=False).fit(X, sensitive_features=group)
+    expected = losses(model.components_.T, covariances(X, group))
+    np.testing.assert_allclose(model.group_losses_, expected, rtol=1e-8)
+    assert model.group_losses_[0] == pytest.approx(model.group_losses_[1], rel=1e-8)
+    assert 0 < model.mixture_weight_ < 1
+    assert model.duality_gap_ <= 1e-10 * expected.max()
+    assert model.converged_
+    assert list(model.groups_) == ["a", "b"]
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_no_direction_of_a_fine_grid_is_better(rng, d):
+    X = rng.normal(size=(120, 3)) @ rng.normal(size=(3, 3))
+    group = np.repeat([0, 1], 60)
+    X[group == 1] = X[group == 1] @ rng.normal(size=(3, 3))
+    model = ReconstructionFairPCA(d, standardize=False).fit(X, sensitive_features=group)
+    sigmas = covariances(X, group)
+    polar, azimuth = np.meshgrid(np.linspace(0, np.pi, 181), np.linspace(0, np.pi, 181))
+    directions = np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
+    # A plane is given by its normal.
+    kept = np.stack([np.einsum("iab,ij,jab->ab", directions, S, directions) for S in sigmas])
+    if d == 2:
+        kept = np.array([np.trace(S) for S in sigmas])[:, None, None] - kept
+    best = np.array([np.linalg.eigvalsh(S)[-d:].sum() for S in sigmas])
+    on_grid = (best[:, None, None] - kept).max(axis=0).min()
+    assert model.group_losses_.max() <= on_grid
+    assert model.group_losses_.max() == pytest.approx(on_grid, abs=0.02 * best.max())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "d", "expected"),
+    [
+        ([4, 1], [1, 4], 1, 1.5),  # both eigenvalues meet at w = 1/2
+        ([6, 5, 1, 1], [6, 1, 5, 1], 2, 2.0),  # the first axis is settled, the second is tied
+        ([4, 4, 1, 1], [1, 1, 4, 4], 2, 3.0),  # four eigenvalues meet
+        ([4, 3, 1, 1], [1, 1, 1, 3], 2, None),
+    ],
+)
+def test_crossing_eigenvalues_still_give_exactly_d_dimensions(rng, first, second, d, expected):
+    X = np.vstack([rows_with(np.diag(np.array(v, dtype=float)), rng) for v in (first, second)])
+    group = np.repeat([0, 1], 40)
+    model = ReconstructionFairPCA(d, standardize=False).fit(X, sensitive_features=group)
+    assert model.components_.shape[0] == d
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(d), atol=1e-12)
+    assert model.group_losses_[0] == pytest.approx(model.group_losses_[1], abs=1e-9)
+    assert model.duality_gap_ <= 1e-9
+    if expected is not None:
+        assert model.group_losses_[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_swapping_the_names_swaps_the_losses_and_nothing_else(two_groups):
+    X, group = two_groups
+    swapped = np.where(group == "a", "b", "a")
+    one = ReconstructionFairPCA(3).fit(X, sensitive_features=group)
+    two = ReconstructionFairPCA(3).fit(X, sensitive_features=swapped)
+    np.testing.assert_allclose(one.components_, two.components_, atol=1e-7)
+    np.testing.assert_allclose(one.group_losses_, two.group_losses_[::-1], atol=1e-9)
+    assert one.mixture_weight_ == pytest.approx(1 - two.mixture_weight_)
+
+
+def test_the_larger_loss_is_below_that_of_pca(two_groups):
+    X, group = two_groups
+    model = ReconstructionFairPCA(2, standardize=False).fit(X, sensitive_features=group)
+    plain = losses(PCA(2).fit(X).components_.T, covariances(X, group))
+    assert model.group_losses_.max() < plain.max()
+    assert model.score(X) < PCA(2).fit(X).explained_variance_ratio_.sum()
+
+
+def test_equal_losses_are_another_goal_than_equal_distributions(rng):
+    # Two ellipses, mirror images in the diagonal, apart along the diagonal.
+    def ellipse(degrees):
+        angle = np.radians(degrees)
+        axes = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        return rows_with(axes @ np.diag([4.0, 0.5]) @ axes.T, rng, 200)
+
+    X = np.vstack([ellipse(20) - 2, ellipse(70) + 2])
+    group = np.repeat([0, 1], 200)
+    diagonal = np.array([[1.0], [1.0]])
+    same_loss = ReconstructionFairPCA(1, standardize=False).fit(X, sensitive_features=group)
+    same_moments = FPCA(1, standardize=False).fit(X, sensitive_features=group)
+    assert principal_angles(same_loss.components_.T, diagonal)[0] < 1e-4
+    assert principal_angles(same_moments.components_.T, diagonal)[0] == pytest.approx(90)
+    Z = same_loss.transform(X)
+    assert abs(Z[group == 0].mean() - Z[group == 1].mean()) > 5
+
+
+def test_enough_dimensions_lose_nothing(rng):
+    X = rng.normal(size=(50, 2)) @ rng.normal(size=(2, 5))
+    group = np.repeat(["x", "y"], 25)
+    with pytest.warns(RankWarning, match="rank of the data, 2"):
+        model = ReconstructionFairPCA(3).fit(X, sensitive_features=group)
+    np.testing.assert_allclose(model.group_losses_, 0, atol=1e-12)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-10)
+
+
+def test_without_groups_it_is_pca(two_groups):
+    X, _ = two_groups
+    with pytest.warns(NoSensitiveFeaturesWarning, match="ReconstructionFairPCA"):
+        model = ReconstructionFairPCA(2, standardize=False).fit(X)
+    assert projection_distance(model.components_.T, PCA(2).fit(X).components_.T) < 1e-10
+    assert len(model.group_losses_) == 0
+    assert np.isnan(model.mixture_weight_)
+
+
+def test_more_features_than_rows(rng):
+    X = rng.normal(size=(20, 60))
+    group = np.repeat([0, 1], 10)
+    model = ReconstructionFairPCA(3).fit(X, sensitive_features=group)
+    assert model.duality_gap_ <= 1e-9
+    assert model.group_losses_[0] == pytest.approx(model.group_losses_[1], rel=1e-8)

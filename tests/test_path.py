@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+from fairpca import FairPCA, FairPCAPath, fair_pca_path
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], [180, 120])
+    X = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 6))
+    X[group == "b"] += rng.normal(size=6)
+    return X, group
+
+
+@pytest.fixture(scope="module")
+def path(data):
+    return fair_pca_path(*data, 2, random_state=0)
+
+
+def test_path_goes_from_pca_to_the_strictest_tolerance(data, path):
+    X, group = data
+    pca = FairPCA(2, tolerance=2.0).fit(X, sensitive_features=group)
+    assert len(path.models_) == 20
+    assert path.variances_[0] == pytest.approx(pca.result_.variance_kept)
+    assert path.tolerances_[-1] == pytest.approx(1e-5)
+    assert np.all(path.mmd2s_[path.converged_] <= path.tolerances_[path.converged_])
+
+
+def test_less_tolerance_never_keeps_more_variance(path):
+    met = path.mmd2s_ <= path.tolerances_
+    assert met.sum() >= 15
+    assert np.all(np.diff(path.variances_[met]) <= 1e-6)
+
+
+def test_models_are_ready_to_use(data, path):
+    X, group = data
+    model = path.select(max_mmd2=1e-3)
+    assert model.mmd2_ <= 1e-3
+    assert model.transform(X).shape == (300, 2)
+    alone = FairPCA(2, tolerance=model.tolerance).fit(X, sensitive_features=group)
+    assert model.score(X) >= alone.score(X) - 1e-3
+
+
+def test_selection_by_variance_and_by_knee(path):
+    share = float(np.median(path.variances_))
+    chosen = path.select(min_variance=share)
+    assert chosen.result_.variance_kept >= share
+    assert chosen.mmd2_ == path.mmd2s_[path.variances_ >= share].min()
+    assert path.select(knee=True) in path.models_
+
+
+def test_table_has_a_row_for_each_tolerance(path):
+    rows = path.table()
+    assert [row["tolerance"] for row in rows] == path.tolerances_.tolist()
+    assert [row["variance_kept"] for row in rows] == path.variances_.tolist()
+
+
+def test_plot_draws_the_curve(path):
+    display = path.plot()
+    np.testing.assert_allclose(display.line_.get_xdata(), path.mmd2s_)
+    np.testing.assert_allclose(display.line_.get_ydata(), 100 * path.variances_)
+    pyplot.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "message"),
+    [
+        ([], "tolerances is empty"),
+        ([1e-3, 1e-2], r"tolerances must decrease and be greater than 0; got \[0.001, 0.01\]"),
+        ([1e-2, 0.0], "tolerances must decrease and be greater than 0"),
+    ],
+)
+def test_bad_tolerances_are_refused(data, tolerances, message):
+    with pytest.raises(ValueError, match=message):
+        fair_pca_path(*data, 2, tolerances=tolerances)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "select needs exactly one of"),
+        ({"knee": True, "max_mmd2": 1.0}, "select needs exactly one of"),
+        ({"min_variance": 1.1}, "no model of the path has min_variance=1.1: variance goes from"),
+        ({"max_mmd2": 1e-12}, "no model of the path has max_mmd2=1e-12"),
+    ],
+)
+def test_bad_selections_are_refused(path, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        path.select(**arguments)
+
+
+def test_parameters_are_those_of_an_estimator():
+    estimator = FairPCAPath(3, tolerances=[1e-2], standardize=False)
+    assert estimator.get_params()["n_components"] == 3

@@ -24,6 +24,7 @@ FLOORS = {
     "mmd": 1,
     "measures": 1,
     "_axes": 1,
+    "_prepare": 1,
     "geometry": 0,
     "exceptions": 0,
     "_checks": 0,

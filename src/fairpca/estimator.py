@@ -10,13 +10,11 @@ from sklearn.utils.validation import check_random_state, validate_data
 
 from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_bandwidth, check_init, check_n_components, check_tolerance, check_two_groups
+from fairpca._prepare import PreparedData
 from fairpca._projection import LinearProjection
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning, RankWarning
-from fairpca.measures import demographic_parity, merge_equal_rows
-from fairpca.mmd import ExactMMD, median_bandwidth
-from fairpca.problem import FairSubspaceProblem
-from fairpca.solvers import STARTS, FitResult, OuterStep, Solver, Status, solver_from
+from fairpca.solvers import STARTS, FitResult, OuterStep, Solver, Status, WarmStart, solver_from
 
 
 class FairPCA(LinearProjection):
@@ -163,27 +161,29 @@ class FairPCA(LinearProjection):
                 NoSensitiveFeaturesWarning,
                 stacklevel=2,
             )
-        rows = self._standardized(X)
+        generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         # A given start may lie anywhere in the null space; any other needs at most d null axes.
-        axes = PrincipalAxes.of(rows, n_null=d if isinstance(init, str) else X.shape[1])
-        if d > axes.rank:
+        n_null = d if isinstance(init, str) else X.shape[1]
+        data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
+        if d > data.axes.rank:
             warnings.warn(
-                f"n_components={d} is above the rank of the data, {axes.rank}: the last {d - axes.rank} components "
-                "carry no variance.",
+                f"n_components={d} is above the rank of the data, {data.axes.rank}: the last {d - data.axes.rank} "
+                "components carry no variance.",
                 RankWarning,
                 stacklevel=2,
             )
-        frame = self._solve(rows, axes, groups, d, tolerance, solver, bandwidth, init)
+        start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
+        self._solve(data, tolerance, solver, start, generator)
         if not self.converged_:
             warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
-        if self.n_live_components_ < min(d, axes.rank):
+        if self.n_live_components_ < min(d, data.axes.rank):
             warnings.warn(
                 f"{self.n_live_components_} of {d} components carry variance: at tolerance={tolerance:g} more of them "
                 "would keep less. Use solver=Budget(allow_null=False) for components that all do.",
                 NullComponentsWarning,
                 stacklevel=2,
             )
-        return self._store(axes.axes @ frame, rows)
+        return self
 
     def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
         """Fit, then project the same rows.
@@ -206,37 +206,23 @@ class FairPCA(LinearProjection):
 
     def _solve(
         self,
-        rows: FloatArray,
-        axes: PrincipalAxes,
-        groups: AnyArray | None,
-        d: int,
+        data: PreparedData,
         tolerance: float,
         solver: Solver,
-        bandwidth: str | float,
-        init: str | FloatArray,
+        start: str | FloatArray | WarmStart,
+        generator: np.random.Generator,
     ) -> FloatArray:
-        """Solve in principal axes, learn what the run says, and return the frame in those axes."""
-        generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        if isinstance(bandwidth, str):
-            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(d, axes.rank)], generator)
-        self.bandwidth_ = bandwidth
-        if groups is None:
-            frame, self.result_ = np.eye(len(axes.variances), d), _plain_pca(axes, d)
+        """Solve, learn what the run says and the components, and return the frame in the principal axes."""
+        self.bandwidth_ = data.bandwidth
+        if data.problem is None:
+            frame = np.eye(len(data.axes.variances), data.n_components)
+            self.result_ = _plain_pca(data.axes, data.n_components)
         else:
-            distinct, measures = merge_equal_rows(rows, demographic_parity(groups))
-            coordinates = axes.coordinates(distinct)
-            problem = FairSubspaceProblem(
-                variances=axes.variances,
-                discrepancy=ExactMMD(coordinates, measures, bandwidth),
-                n_components=d,
-                rank=axes.rank,
-                mean_differences=coordinates.T @ measures.weights,
-            )
-            start = init if isinstance(init, str) else np.linalg.qr(axes.axes.T @ init)[0]
-            solution = solver.solve(problem, tolerance, start, generator, self.callback)
+            solution = solver.solve(data.problem.afresh(), tolerance, start, generator, self.callback)
             frame, self.result_ = solution.point, solution.result
         self.mmd2_, self.converged_ = self.result_.mmd2, self.result_.success
         self.n_iter_, self.n_live_components_ = len(self.result_.steps), self.result_.n_live_components
+        self._store(data.axes.axes @ frame, data.rows)
         return frame
 
 

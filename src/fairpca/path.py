@@ -7,12 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from fairpca._checks import check_two_groups
+from fairpca._prepare import PreparedData
 from fairpca._typing import FloatArray
 from fairpca.estimator import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.plots._path import PathDisplay
+from fairpca.solvers import WarmStart, solver_from
 
 N_TOLERANCES = 20
 STRICTEST = 1e-5
@@ -101,8 +104,9 @@ class FairPCAPath(BaseEstimator):
             # What did not converge is marked in converged_; n_live_components_ is in each model.
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", NullComponentsWarning)
-            self.models_ = _fit_along(template, X, sensitive_features, asked)
-            _repair(self.models_, X, sensitive_features)
+            tracer = _Tracer(template, X, sensitive_features)
+            self.models_ = _fit_along(tracer, asked)
+            _repair(self.models_, tracer)
         self.tolerances_ = np.array([model.tolerance for model in self.models_])
         self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
         self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
@@ -215,30 +219,59 @@ def _check_decreasing(tolerances: Sequence[float]) -> FloatArray:
     return values
 
 
-def _fit_along(template: FairPCA, X: Any, groups: Any, tolerances: FloatArray | None) -> list[FairPCA]:
-    models: list[FairPCA] = []
-    if tolerances is None:
+class _Tracer:
+    """Fits models on the same prepared data, each from the answer of another."""
+
+    def __init__(self, template: FairPCA, X: Any, groups: Any) -> None:
         # An infinite tolerance would do; the largest MMD^2 there is, 2, says the same in a number.
-        pca = clone(template).set_params(tolerance=2.0).fit(X, sensitive_features=groups)
-        loosest = max(pca.mmd2_, 10 * STRICTEST)
+        self.pca = clone(template).set_params(tolerance=2.0).fit(X, sensitive_features=groups)
+        self._template = template
+        self._generator = np.random.default_rng(check_random_state(template.random_state).randint(2**31))
+        rows = (np.asarray(X, dtype=np.float64) - self.pca.mean_) / self.pca.scale_
+        labels = check_two_groups(groups, len(rows))
+        d = self.pca.n_components_
+        self._data = PreparedData.of(rows, labels, d, self.pca.bandwidth_, d, self._generator)
+        self._frames: dict[int, FloatArray] = {}
+
+    def fit(self, tolerance: float, neighbour: FairPCA | None) -> FairPCA:
+        """Fit one tolerance, from a neighbour on the path where there is one."""
+        model = clone(self._template).set_params(tolerance=tolerance)
+        for attribute in ("mean_", "scale_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self.pca, attribute):
+                setattr(model, attribute, getattr(self.pca, attribute))
+        start = "mean-matched" if neighbour is None else self._warm(neighbour, tolerance)
+        solver = solver_from(model.solver)
+        self._frames[id(model)] = model._solve(self._data, tolerance, solver, start, self._generator)
+        return model
+
+    def _warm(self, neighbour: FairPCA, tolerance: float) -> str | WarmStart:
+        certificate = neighbour.result_.certificate
+        if certificate is None or certificate.multiplier <= 0:
+            return "mean-matched"
+        # On the data we know h falls about like 1 / mu.
+        multiplier = certificate.multiplier * neighbour.mmd2_ / tolerance
+        return WarmStart(self._frames[id(neighbour)], multiplier, neighbour.n_live_components_)
+
+
+def _fit_along(tracer: _Tracer, tolerances: FloatArray | None) -> list[FairPCA]:
+    if tolerances is None:
+        loosest = max(tracer.pca.mmd2_, 10 * STRICTEST)
         tolerances = np.geomspace(loosest, STRICTEST, N_TOLERANCES)
+    models: list[FairPCA] = []
     for tolerance in tolerances:
-        model = clone(template).set_params(tolerance=float(tolerance))
-        if models and models[-1].converged_ and models[-1].n_iter_ > 0:
-            model.set_params(init=models[-1].components_)
-        models.append(model.fit(X, sensitive_features=groups))
+        models.append(tracer.fit(float(tolerance), models[-1] if models else None))
     return models
 
 
-def _repair(models: list[FairPCA], X: Any, groups: Any) -> None:
+def _repair(models: list[FairPCA], tracer: _Tracer) -> None:
     """Fit a model again from a stricter one that keeps more: what meets the stricter tolerance meets the looser."""
     for index in range(len(models) - 2, -1, -1):
         stricter, here = models[index + 1], models[index]
         meets = stricter.mmd2_ <= here.tolerance
         if meets and stricter.result_.variance_kept > here.result_.variance_kept:
-            models[index] = clone(here).set_params(init=stricter.components_).fit(X, sensitive_features=groups)
-            if models[index].result_.variance_kept < stricter.result_.variance_kept:
-                models[index] = stricter
+            again = tracer.fit(here.tolerance, stricter)
+            better = again.result_.variance_kept >= stricter.result_.variance_kept
+            models[index] = again if better else stricter
 
 
 def _height_above_chord(x: FloatArray, y: FloatArray) -> FloatArray:

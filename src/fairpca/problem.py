@@ -120,6 +120,10 @@ class FairSubspaceProblem:
     mean_differences: FloatArray
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
 
+    def afresh(self) -> "FairSubspaceProblem":
+        """Return the same problem with new counters."""
+        return replace(self, counts=EvaluationCounts())
+
     def with_components(self, n_components: int) -> "FairSubspaceProblem":
         """Return the same problem for another number of components; the counters are shared."""
         return replace(self, n_components=n_components)

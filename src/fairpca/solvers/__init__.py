@@ -8,7 +8,7 @@ from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._registry import SOLVERS, Solver, solver_from
 from fairpca.solvers._repms import REPMS
 from fairpca.solvers._result import FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import STARTS
+from fairpca.solvers._start import STARTS, WarmStart
 from fairpca.solvers._subsolvers import SUBSOLVERS
 from fairpca.solvers._trust_region import TrustRegion
 
@@ -27,5 +27,6 @@ __all__ = [
     "Solver",
     "Status",
     "TrustRegion",
+    "WarmStart",
     "solver_from",
 ]

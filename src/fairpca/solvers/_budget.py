@@ -15,7 +15,7 @@ from fairpca.solvers._budget_run import BudgetRun, Cycle, RunOutcome, RunSetting
 from fairpca.solvers._certificate import certify, gains_by_dropping
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import fairest_frame, mean_matched_frame
+from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
 
 Start = tuple[FloatArray, float]
 """A frame and a first multiplier."""
@@ -85,7 +85,7 @@ class Budget:
         self,
         problem: FairSubspaceProblem,
         tolerance: float,
-        init: str | FloatArray,
+        init: str | FloatArray | WarmStart,
         generator: np.random.Generator,
         callback: Callback | None = None,
     ) -> Solution:
@@ -97,7 +97,7 @@ class Budget:
             The problem.
         tolerance : float
             tau, greater than 0.
-        init : {"auxiliary", "mean-matched", "pca"} or ndarray of shape (p, d)
+        init : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
             First point.
         generator : numpy.random.Generator
             Draws random frames.
@@ -155,13 +155,16 @@ class _Search:
         self._steps: list[OuterStep] = []
         self._candidates: dict[int, _Candidate] = {}
 
-    def solve(self, init: str | FloatArray) -> Solution:
+    def solve(self, init: str | FloatArray | WarmStart) -> Solution:
         pca = self._problem.evaluate(self._problem.pca())
         if pca.worst <= self._tolerance:
             return self._solution(pca, min(self._problem.n_components, self._problem.rank), Status.PCA_IS_FAIR)
         self._first_mu = 1.0 / pca.worst
         most, least = self._live_range()
-        first = self._try(most, self._start(init, most), n_extra=(self._settings.n_starts or 1) - 1)
+        first_live = most
+        if isinstance(init, WarmStart):
+            first_live = min(most, max(least, init.n_live))
+        first = self._try(first_live, self._start(init, first_live), n_extra=(self._settings.n_starts or 1) - 1)
         easy = first.outcome.stationary and not gains_by_dropping(first.outcome.best, first.outcome.mu)
         if not easy:
             self._search_harder(most, least, first)
@@ -235,17 +238,22 @@ class _Search:
         self._candidates[n_live] = best
         return best
 
-    def _start(self, init: str | FloatArray, n_live: int) -> Start:
+    def _start(self, init: str | FloatArray | WarmStart, n_live: int) -> Start:
         problem = self._problem.with_components(n_live)
-        if isinstance(init, str) and init != "auxiliary":
-            frame = problem.pca() if init == "pca" else mean_matched_frame(problem)
-            return frame, self._first_mu
-        if isinstance(init, str):
+        if isinstance(init, WarmStart):
+            return self._live_part(init.frame, n_live), init.multiplier
+        if not isinstance(init, str):
+            return self._live_part(init, n_live), 0.01 / self._tolerance
+        if init == "auxiliary":
             return self._random_start(problem)
-        live = np.linalg.svd(init[: problem.rank], full_matrices=False)[0][:, :n_live]
-        frame = np.zeros((len(init), n_live))
-        frame[: problem.rank] = live
-        return frame, 0.01 / self._tolerance
+        return problem.pca() if init == "pca" else mean_matched_frame(problem), self._first_mu
+
+    def _live_part(self, frame: FloatArray, n_live: int) -> FloatArray:
+        """Return the n_live dimensions of a subspace that lie closest to the live axes."""
+        live = np.zeros((len(frame), n_live))
+        rank = self._problem.rank
+        live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
+        return live
 
     def _random_start(self, problem: FairSubspaceProblem) -> Start:
         fair = fairest_frame(problem, Grassmann(), RiemannianBFGS(max_iter=60), 1e-5, self._generator, problem.rank)

@@ -11,6 +11,7 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._budget import Budget
 from fairpca.solvers._repms import REPMS
 from fairpca.solvers._result import Callback, Solution
+from fairpca.solvers._start import WarmStart
 
 
 class Solver(Protocol):
@@ -20,7 +21,7 @@ class Solver(Protocol):
         self,
         problem: FairSubspaceProblem,
         tolerance: float,
-        init: str | FloatArray,
+        init: str | FloatArray | WarmStart,
         generator: np.random.Generator,
         callback: Callback | None = None,
     ) -> Solution:

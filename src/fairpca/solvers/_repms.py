@@ -13,7 +13,7 @@ from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._objectives import Penalised
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import fairest_frame, mean_matched_frame
+from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
 from fairpca.solvers._subsolvers import subsolver_from
 from fairpca.solvers._unconstrained import Subsolver
 
@@ -103,7 +103,7 @@ class REPMS:
         self,
         problem: FairSubspaceProblem,
         tolerance: float,
-        init: str | FloatArray,
+        init: str | FloatArray | WarmStart,
         generator: np.random.Generator,
         callback: Callback | None = None,
     ) -> Solution:
@@ -115,7 +115,7 @@ class REPMS:
             The problem.
         tolerance : float
             tau.
-        init : {"auxiliary", "mean-matched", "pca"} or ndarray of shape (p, d)
+        init : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
             First point.
         generator : numpy.random.Generator
             Draws random frames.
@@ -140,12 +140,12 @@ class REPMS:
     def _start(
         self,
         penalty: "_PenaltyMethod",
-        init: str | FloatArray,
+        init: str | FloatArray | WarmStart,
         pca: Evaluation,
         generator: np.random.Generator,
     ) -> Evaluation:
         if not isinstance(init, str):
-            return penalty.problem.evaluate(init)
+            return penalty.problem.evaluate(init.frame if isinstance(init, WarmStart) else init)
         if init == "pca":
             return pca
         if init == "mean-matched":

@@ -1,6 +1,8 @@
 """Where solvers start."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fairpca._typing import FloatArray
@@ -11,6 +13,25 @@ from fairpca.solvers._unconstrained import Subsolver
 
 STARTS = ("auxiliary", "mean-matched", "pca")
 N_RANDOM = 10
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """The answer to a similar problem.
+
+    Attributes
+    ----------
+    frame : ndarray of shape (p, d)
+        Its frame.
+    multiplier : float
+        A guess of the multiplier here.
+    n_live : int
+        How many of its components carried variance.
+    """
+
+    frame: FloatArray
+    multiplier: float
+    n_live: int
 
 
 def mean_matched_frame(problem: FairSubspaceProblem) -> FloatArray:

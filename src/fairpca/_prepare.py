@@ -1,0 +1,80 @@
+"""From rows and groups to the problem that a solver sees."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._axes import PrincipalAxes
+from fairpca._typing import AnyArray, FloatArray
+from fairpca.measures import demographic_parity, merge_equal_rows
+from fairpca.mmd import ExactMMD, median_bandwidth
+from fairpca.problem import FairSubspaceProblem
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """Rows in principal axes, with the fair subspace problem on them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, p)
+        Centred, scaled rows.
+    axes : PrincipalAxes
+        Their principal axes.
+    bandwidth : float
+        sigma.
+    n_components : int
+        d.
+    problem : FairSubspaceProblem or None
+        The problem, in those axes; None without groups.
+    """
+
+    rows: FloatArray
+    axes: PrincipalAxes
+    bandwidth: float
+    n_components: int
+    problem: FairSubspaceProblem | None
+
+    @classmethod
+    def of(
+        cls,
+        rows: FloatArray,
+        groups: AnyArray | None,
+        n_components: int,
+        bandwidth: str | float,
+        n_null: int,
+        generator: np.random.Generator,
+    ) -> "PreparedData":
+        """Prepare rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, p)
+            Centred, scaled rows.
+        groups : ndarray of shape (n,) or None
+            Two distinct labels.
+        n_components : int
+            d.
+        bandwidth : "median" or float
+            sigma, or how to find it.
+        n_null : int
+            How many null axes to keep.
+        generator : numpy.random.Generator
+            Draws the rows for the median where there are many.
+        """
+        axes = PrincipalAxes.of(rows, n_null)
+        if isinstance(bandwidth, str):
+            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], generator)
+        if groups is None:
+            return cls(rows, axes, bandwidth, n_components, None)
+        distinct, measures = merge_equal_rows(rows, demographic_parity(groups))
+        coordinates = axes.coordinates(distinct)
+        problem = FairSubspaceProblem(
+            variances=axes.variances,
+            discrepancy=ExactMMD(coordinates, measures, bandwidth),
+            n_components=n_components,
+            rank=axes.rank,
+            mean_differences=coordinates.T @ measures.weights,
+        )
+        return cls(rows, axes, bandwidth, n_components, problem)

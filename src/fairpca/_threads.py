@@ -4,10 +4,12 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
+
+SMALL = 1_000_000
 
 
 @cache
@@ -41,6 +43,17 @@ def single_threaded_blas() -> Iterator[None]:
     """Keep BLAS from starting threads of its own inside ours."""
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
+    """Keep BLAS to one thread on small arrays: waking the others takes longer, above all on a busy machine.
+
+    Parameters
+    ----------
+    n_numbers : int
+        Size of the arrays.
+    """
+    return single_threaded_blas() if n_numbers < SMALL else nullcontext()
 
 
 def run_all(tasks: Sequence[Callable[[], None]]) -> None:

@@ -12,6 +12,7 @@ from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_bandwidth, check_init, check_n_components, check_tolerance, check_two_groups
 from fairpca._prepare import PreparedData
 from fairpca._projection import LinearProjection
+from fairpca._threads import blas_threads_for
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning, RankWarning
 from fairpca.solvers import STARTS, FitResult, OuterStep, Solver, Status, WarmStart, solver_from
@@ -164,7 +165,8 @@ class FairPCA(LinearProjection):
         generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         # A given start may lie anywhere in the null space; any other needs at most d null axes.
         n_null = d if isinstance(init, str) else X.shape[1]
-        data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
+        with blas_threads_for(X.size):
+            data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
         if d > data.axes.rank:
             warnings.warn(
                 f"n_components={d} is above the rank of the data, {data.axes.rank}: the last {d - data.axes.rank} "
@@ -173,7 +175,8 @@ class FairPCA(LinearProjection):
                 stacklevel=2,
             )
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
-        self._solve(data, tolerance, solver, start, generator)
+        with blas_threads_for(X.size):
+            self._solve(data, tolerance, solver, start, generator)
         if not self.converged_:
             warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
         if self.n_live_components_ < min(d, data.axes.rank):

@@ -165,8 +165,8 @@ class _Search:
         if isinstance(init, WarmStart):
             first_live = min(most, max(least, init.n_live))
         first = self._try(first_live, self._start(init, first_live), n_extra=(self._settings.n_starts or 1) - 1)
-        easy = first.outcome.stationary and not gains_by_dropping(first.outcome.best, first.outcome.mu)
-        if not easy:
+        smooth = first.outcome.stationary and not first.outcome.rugged
+        if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)
         return self._conclude()
 
@@ -180,7 +180,7 @@ class _Search:
     def _search_harder(self, most: int, least: int, first: _Candidate) -> None:
         """Climb along the number of live components from a good guess, with more starts where they are cheap."""
         if self._settings.n_starts is None:
-            starts = self._other_basins(first.n_live) if first.outcome.released else []
+            starts = self._other_basins(first.n_live) if first.outcome.rugged else []
             first = self._run_starts(first.n_live, starts, self._cheap_starts(first.n_live), first)
         if most == least:
             return

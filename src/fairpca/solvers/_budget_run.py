@@ -28,6 +28,9 @@ VISIBLE = 1e-5
 HOPELESS = 0.93
 """Share of the variance to beat below which a run that has not met the tolerance is given up."""
 
+LONG = 20
+"""Cycles of a run above which its landscape counts as rugged."""
+
 MAX_RELEASES = 3
 
 
@@ -55,15 +58,15 @@ class RunOutcome:
         Whether `best` uses the budget and no further gain is in sight.
     mu : float
         Multiplier at the end.
-    released : bool
-        Whether rows that stood alone had to be brought back on the way.
+    rugged : bool
+        Whether the way was long, or rows that stood alone had to be brought back: another start may end higher.
     """
 
     best: Evaluation | None
     fairest: Evaluation
     stationary: bool
     mu: float
-    released: bool
+    rugged: bool
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,7 @@ class BudgetRun:
         self._best: Evaluation | None = None
         self._fairest: Evaluation | None = None
         self._released = False
+        self._n_cycles = 0
 
     def run(self, frame: FloatArray, mu: float, floor: float = -math.inf) -> RunOutcome:
         """Run from a frame and a first multiplier.
@@ -127,7 +131,8 @@ class BudgetRun:
         search = MultiplierSearch(mu, TARGET * self._tolerance)
         removed = np.zeros((len(frame), 0))
         here = self._evaluate(frame)
-        for _ in range(self._settings.max_cycles):
+        while self._n_cycles < self._settings.max_cycles:
+            self._n_cycles += 1
             cycle = self._cycle(here, search)
             here = cycle.point.evaluation
             self._on_cycle(cycle)
@@ -234,4 +239,5 @@ class BudgetRun:
             unused = mu * (self._tolerance - end.worst)
             if best.variance <= end.variance + 2 * unused + VISIBLE:
                 best, stationary = end, True
-        return RunOutcome(best, self._fairest, stationary, mu, self._released)
+        rugged = self._released or self._n_cycles > LONG
+        return RunOutcome(best, self._fairest, stationary, mu, rugged)

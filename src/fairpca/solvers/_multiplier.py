@@ -8,7 +8,7 @@ from itertools import pairwise
 from fairpca.solvers._chart import ChartPoint, Lagrangian
 from fairpca.solvers._curvature import Model
 
-LARGEST_FACTOR = 16.0
+LARGEST_FACTOR = 8.0
 CLOSE = 0.5
 """|log(h / target)| below which the quadratic model of h is trusted."""
 

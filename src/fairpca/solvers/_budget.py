@@ -204,12 +204,14 @@ class _Search:
         return max(self._candidates.values(), key=lambda candidate: candidate.variance)
 
     def _other_basins(self, n_live: int) -> list[Start]:
-        """Return starts from PCA and from the answer to ten times the tolerance."""
+        """Return starts from PCA and from the end of a path of looser tolerances."""
         problem = self._problem.with_components(n_live)
-        looser = BudgetRun(problem, 10 * self._tolerance, self._run_settings, self._on_cycle)
-        outcome = looser.run(mean_matched_frame(problem), self._first_mu)
-        answer = outcome.fairest if outcome.best is None else outcome.best
-        return [(problem.pca(), self._first_mu), (answer.point, outcome.mu)]
+        frame, mu = mean_matched_frame(problem), self._first_mu
+        for looser in (100, 10):
+            run = BudgetRun(problem, looser * self._tolerance, self._run_settings, self._on_cycle)
+            outcome = run.run(frame, mu)
+            frame, mu = (outcome.best or outcome.fairest).point, outcome.mu
+        return [(problem.pca(), self._first_mu), (frame, mu)]
 
     def _cheap_starts(self, n_live: int) -> int:
         """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
@@ -229,7 +231,8 @@ class _Search:
             given = index < len(starts)
             frame, mu = starts[index] if given else self._random_start(problem)
             settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
-            floor = max([candidate.variance for candidate in self._candidates.values()], default=-math.inf)
+            others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
+            floor = max(others, default=-math.inf)
             outcome = BudgetRun(problem, self._tolerance, settings, self._on_cycle).run(frame, mu, floor)
             candidate = _Candidate(n_live, outcome)
             if best is None or _better(candidate, best):

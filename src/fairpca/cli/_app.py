@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from fairpca import __version__
 from fairpca.cli._demo import run_demo
+from fairpca.cli._paper import run_paper
+from fairpca.paper import EXPERIMENTS
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Fair dimensionality reduction.")
 
@@ -39,3 +42,28 @@ def demo(
     except (OSError, ValueError, ImportError) as error:
         Console(stderr=True).print(f"[red]error:[/red] {error}")
         raise typer.Exit(2) from error
+
+
+@app.command()
+def paper(
+    experiment: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
+    splits: Annotated[
+        int | None, typer.Option(help="Random splits; 10 by default, 2 with --quick.", show_default=False)
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    output: Annotated[Path, typer.Option(help="Folder for numbers, figures and pages.")] = Path("paper"),
+    data_home: Annotated[
+        Path | None, typer.Option(help="Folder in which raw data are cached.", show_default=False)
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and settings: minutes, not hours.")] = False,
+) -> None:
+    """Run a published experiment and put its numbers beside the published ones; a stopped run goes on."""
+    errors = Console(stderr=True, soft_wrap=True)
+    try:
+        run_paper(Console(stderr=False), experiment, output, splits, jobs, data_home, quick)
+    except (OSError, ValueError, ImportError) as error:
+        errors.print(f"[red]error:[/red] {escape(str(error))}")
+        raise typer.Exit(2) from error
+    except KeyboardInterrupt:
+        errors.print("interrupted: what is finished is stored, and the same command goes on from there.")
+        raise typer.Exit(130) from None

@@ -53,7 +53,7 @@ def projection_spectrum(estimator: Any, X: Any) -> tuple[FloatArray, FloatArray]
     edges = np.flatnonzero(-np.diff(values) > _TIE) + 1
     blocks = np.split(np.arange(len(values)), edges)
     variances = [_decreasing_variances(covariance, vectors[:, block]) for block in blocks]
-    return values, np.concatenate(variances) / np.trace(covariance)
+    return np.clip(values, 0.0, 1.0), np.concatenate(variances) / np.trace(covariance)
 
 
 def _decreasing_variances(covariance: FloatArray, vectors: FloatArray) -> FloatArray:

@@ -1,9 +1,13 @@
 """Performing tasks, in this process or in several, and storing each answer as it comes."""
 # SPDX-License-Identifier: MIT
 
+import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import joblib
 
@@ -74,8 +78,10 @@ def execute(
         The answers in the order of the tasks.
     """
     answers = {index: outcome for index, task in enumerate(tasks) if (outcome := store.load(task)) is not None}
-    # The longest first: none is left running alone at the end.
-    pending = sorted((index for index in range(len(tasks)) if index not in answers), key=lambda i: -tasks[i].cost)
+    pending = [index for index in range(len(tasks)) if index not in answers]
+    # In several processes the longest first, so that none is left running alone at the end; in one the shortest first,
+    # so that much is stored early.
+    pending.sort(key=lambda index: tasks[index].cost, reverse=jobs > 1)
     _tell(callback, experiment, "", tasks, answers)
     for index, outcome in _answers([(index, tasks[index]) for index in pending], jobs):
         store.save(tasks[index], outcome)
@@ -101,7 +107,24 @@ def _answers(pending: Sequence[tuple[int, Task]], jobs: int) -> Iterator[tuple[i
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         # Batches would hold answers back that could be stored.
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(_perform)(index, task) for index, task in pending)
+        yield from parallel(joblib.delayed(_perform_in_worker)(index, task, os.getpid()) for index, task in pending)
+
+
+def _perform_in_worker(index: int, task: Task, parent: int) -> tuple[int, Outcome]:
+    _end_with(parent)
+    return _perform(index, task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: when that is killed, nobody waits for the answer any more."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="fairpca-parent-watch", daemon=True).start()
 
 
 def _perform(index: int, task: Task) -> tuple[int, Outcome]:

@@ -31,8 +31,8 @@ FPCA_FORM = (
 )
 FPCA_WEIGHT = (
     "At d = 10 the strict FPCA is printed with mu = 0.1, but on the published splits the published loading matrices "
-    "keep what mu = 0.01 keeps, to three digits, while mu = 0.1 keeps little more than half of that on German credit "
-    "and Adult. FPCA(0, 0.01) is therefore the line to compare; FPCA(0, 0.1), as printed, stands below it."
+    "keep what mu = 0.01 keeps, to three digits, while mu = 0.1 keeps at most two thirds of that on German credit and "
+    "Adult. FPCA(0, 0.01) is therefore the line to compare; FPCA(0, 0.1), as printed, stands below it."
 )
 ATTRIBUTE = "The protected attribute itself is among the features, as in the paper."
 ROWS = "The 40 % of COMPAS and the 5 % of Adult in the paper were drawn without a seed, so the rows here are others."

@@ -14,7 +14,7 @@ from fairpca._prepare import PreparedData
 from fairpca._typing import FloatArray
 from fairpca.estimator import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
-from fairpca.plots._path import PathDisplay
+from fairpca.plots import PathDisplay
 from fairpca.solvers import WarmStart, solver_from
 
 N_TOLERANCES = 20

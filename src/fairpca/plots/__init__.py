@@ -3,12 +3,14 @@
 
 from fairpca.plots._biplot import BiplotDisplay
 from fairpca.plots._communality import CommunalityDisplay
+from fairpca.plots._path import PathDisplay
 from fairpca.plots._projection import ProjectionDisplay
 from fairpca.plots._spectrum import SpectrumDisplay, projection_spectrum
 
 __all__ = [
     "BiplotDisplay",
     "CommunalityDisplay",
+    "PathDisplay",
     "ProjectionDisplay",
     "SpectrumDisplay",
     "projection_spectrum",

@@ -136,7 +136,8 @@ def test_random_state_decides_which_rows_are_drawn(data_home):
 
 @pytest.mark.parametrize("name", LOADERS)
 def test_frames_hold_the_same_numbers(name, data_home):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     framed, plain = (LOADERS[name](paper=True, as_frame=kind, data_home=data_home) for kind in (True, False))
     assert isinstance(framed.data, pandas.DataFrame)
     assert list(framed.data.columns) == plain.feature_names
@@ -268,7 +269,6 @@ def test_data_home_follows_argument_then_environment(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are a POSIX thing")
 def test_fetching_shows_a_bar_on_a_terminal(tmp_path, local_index):
-    pytest.importorskip("rich")
     import pty
 
     reader, terminal = pty.openpty()

@@ -1,6 +1,7 @@
 """What every linear, orthogonal projection of the package can do once it is fitted."""
 # SPDX-License-Identifier: MIT
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._typing import AnyArray, FloatArray
+from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -17,6 +19,25 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """
 
     standardize: bool
+
+    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
+        """Fit, then project the same rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like of shape (n_samples,), default=None
+            Group of each row.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The projections.
+        """
+        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
 
     def transform(self, X: Any) -> AnyArray:
         """Project rows.
@@ -86,6 +107,24 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _warn_without_groups(self) -> None:
+        warnings.warn(
+            f"{type(self).__name__} was fitted without sensitive_features: this is plain PCA, and nothing was made "
+            "fair. Pass fit(X, sensitive_features=...).",
+            NoSensitiveFeaturesWarning,
+            stacklevel=3,
+        )
+
+    @staticmethod
+    def _warn_above_rank(n_components: int, rank: int) -> None:
+        if n_components > rank:
+            warnings.warn(
+                f"n_components={n_components} is above the rank of the data, {rank}: the last {n_components - rank} "
+                "components carry no variance.",
+                RankWarning,
+                stacklevel=3,
+            )
 
     def _validated(self, X: Any) -> AnyArray:
         check_is_fitted(self)

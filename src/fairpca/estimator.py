@@ -13,8 +13,8 @@ from fairpca._checks import check_bandwidth, check_init, check_n_components, che
 from fairpca._prepare import PreparedData
 from fairpca._projection import LinearProjection
 from fairpca._threads import blas_threads_for
-from fairpca._typing import AnyArray, FloatArray
-from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning, RankWarning
+from fairpca._typing import FloatArray
+from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.solvers import STARTS, FitResult, OuterStep, Solver, Status, WarmStart, solver_from
 
 
@@ -153,27 +153,17 @@ class FairPCA(LinearProjection):
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
         tolerance, solver = check_tolerance(self.tolerance), solver_from(self.solver)
+        solver.check_tolerance(tolerance)
         bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, X.shape[1])
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
-            warnings.warn(
-                "FairPCA was fitted without sensitive_features: this is plain PCA, and nothing was made fair. "
-                "Pass fit(X, sensitive_features=...).",
-                NoSensitiveFeaturesWarning,
-                stacklevel=2,
-            )
+            self._warn_without_groups()
         generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         # A given start may lie anywhere in the null space; any other needs at most d null axes.
         n_null = d if isinstance(init, str) else X.shape[1]
         with blas_threads_for(X.size):
             data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
-        if d > data.axes.rank:
-            warnings.warn(
-                f"n_components={d} is above the rank of the data, {data.axes.rank}: the last {d - data.axes.rank} "
-                "components carry no variance.",
-                RankWarning,
-                stacklevel=2,
-            )
+        self._warn_above_rank(d, data.axes.rank)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         with blas_threads_for(X.size):
             self._solve(data, tolerance, solver, start, generator)
@@ -187,25 +177,6 @@ class FairPCA(LinearProjection):
                 stacklevel=2,
             )
         return self
-
-    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
-        """Fit, then project the same rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like of shape (n_samples,), default=None
-            Group of each row.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            The projections.
-        """
-        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
 
     def _solve(
         self,
@@ -238,6 +209,7 @@ def _plain_pca(axes: PrincipalAxes, d: int) -> FitResult:
         smallest_mmd2=float("nan"),
         variance_kept=float(axes.variances[:d].sum() / axes.variances.sum()),
         steps=(),
+        n_values=0,
         n_gradients=0,
         n_hessian_products=0,
         n_hessians=0,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from fairpca._typing import FloatArray
 from fairpca.estimator import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.plots import PathDisplay
-from fairpca.solvers import WarmStart, solver_from
+from fairpca.solvers import OuterStep, WarmStart, solver_from
 
 N_TOLERANCES = 20
 STRICTEST = 1e-5
@@ -31,7 +32,7 @@ class FairPCAPath(BaseEstimator):
     tolerances : sequence of float, default=None
         Decreasing tolerances. None takes 20 of them, evenly spaced in logarithms from the MMD^2 of plain PCA, where
         nothing is given up, to 1e-5.
-    bandwidth, standardize, random_state
+    bandwidth, standardize, callback, random_state
         As in `FairPCA`.
 
     Attributes
@@ -68,12 +69,14 @@ class FairPCAPath(BaseEstimator):
         tolerances: Sequence[float] | None = None,
         bandwidth: str | float = "median",
         standardize: bool = True,
+        callback: Callable[[OuterStep], None] | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.tolerances = tolerances
         self.bandwidth = bandwidth
         self.standardize = standardize
+        self.callback = callback
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any) -> Self:
@@ -98,6 +101,7 @@ class FairPCAPath(BaseEstimator):
             self.n_components,
             bandwidth=self.bandwidth,
             standardize=self.standardize,
+            callback=self.callback,
             random_state=self.random_state,
         )
         with warnings.catch_warnings():
@@ -105,8 +109,9 @@ class FairPCAPath(BaseEstimator):
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", NullComponentsWarning)
             tracer = _Tracer(template, X, sensitive_features)
-            self.models_ = _fit_along(tracer, asked)
-            _repair(self.models_, tracer)
+            traced = _fit_along(tracer, asked)
+            _repair(traced, tracer)
+        self.models_ = [item.model for item in traced]
         self.tolerances_ = np.array([model.tolerance for model in self.models_])
         self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
         self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
@@ -231,9 +236,8 @@ class _Tracer:
         labels = check_two_groups(groups, len(rows))
         d = self.pca.n_components_
         self._data = PreparedData.of(rows, labels, d, self.pca.bandwidth_, d, self._generator)
-        self._frames: dict[int, FloatArray] = {}
 
-    def fit(self, tolerance: float, neighbour: FairPCA | None) -> FairPCA:
+    def fit(self, tolerance: float, neighbour: "_Traced | None") -> "_Traced":
         """Fit one tolerance, from a neighbour on the path where there is one."""
         model = clone(self._template).set_params(tolerance=tolerance)
         for attribute in ("mean_", "scale_", "n_features_in_", "feature_names_in_"):
@@ -241,37 +245,48 @@ class _Tracer:
                 setattr(model, attribute, getattr(self.pca, attribute))
         start = "mean-matched" if neighbour is None else self._warm(neighbour, tolerance)
         solver = solver_from(model.solver)
-        self._frames[id(model)] = model._solve(self._data, tolerance, solver, start, self._generator)
-        return model
+        frame = model._solve(self._data, tolerance, solver, start, self._generator)
+        return _Traced(model, frame)
 
-    def _warm(self, neighbour: FairPCA, tolerance: float) -> str | WarmStart:
-        certificate = neighbour.result_.certificate
+    @staticmethod
+    def _warm(neighbour: "_Traced", tolerance: float) -> str | WarmStart:
+        certificate = neighbour.model.result_.certificate
         if certificate is None or certificate.multiplier <= 0:
             return "mean-matched"
         # On the data we know h falls about like 1 / mu.
-        multiplier = certificate.multiplier * neighbour.mmd2_ / tolerance
-        return WarmStart(self._frames[id(neighbour)], multiplier, neighbour.n_live_components_)
+        multiplier = certificate.multiplier * neighbour.model.mmd2_ / tolerance
+        return WarmStart(neighbour.frame, multiplier, neighbour.model.n_live_components_)
 
 
-def _fit_along(tracer: _Tracer, tolerances: FloatArray | None) -> list[FairPCA]:
+@dataclass(frozen=True)
+class _Traced:
+    """A model of the path and its frame in the principal axes."""
+
+    model: FairPCA
+    frame: FloatArray
+
+    @property
+    def variance(self) -> float:
+        return self.model.result_.variance_kept
+
+
+def _fit_along(tracer: _Tracer, tolerances: FloatArray | None) -> list[_Traced]:
     if tolerances is None:
         loosest = max(tracer.pca.mmd2_, 10 * STRICTEST)
         tolerances = np.geomspace(loosest, STRICTEST, N_TOLERANCES)
-    models: list[FairPCA] = []
+    traced: list[_Traced] = []
     for tolerance in tolerances:
-        models.append(tracer.fit(float(tolerance), models[-1] if models else None))
-    return models
+        traced.append(tracer.fit(float(tolerance), traced[-1] if traced else None))
+    return traced
 
 
-def _repair(models: list[FairPCA], tracer: _Tracer) -> None:
+def _repair(traced: list[_Traced], tracer: _Tracer) -> None:
     """Fit a model again from a stricter one that keeps more: what meets the stricter tolerance meets the looser."""
-    for index in range(len(models) - 2, -1, -1):
-        stricter, here = models[index + 1], models[index]
-        meets = stricter.mmd2_ <= here.tolerance
-        if meets and stricter.result_.variance_kept > here.result_.variance_kept:
-            again = tracer.fit(here.tolerance, stricter)
-            better = again.result_.variance_kept >= stricter.result_.variance_kept
-            models[index] = again if better else stricter
+    for index in range(len(traced) - 2, -1, -1):
+        stricter, here = traced[index + 1], traced[index]
+        if stricter.model.mmd2_ <= here.model.tolerance and stricter.variance > here.variance:
+            again = tracer.fit(here.model.tolerance, stricter)
+            traced[index] = again if again.variance >= stricter.variance else stricter
 
 
 def _height_above_chord(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -142,6 +142,11 @@ class FairSubspaceProblem:
         self.counts.gradients += 1
         return self._evaluation(V, *self.discrepancy.evaluate(V))
 
+    def discrepancies(self, V: FloatArray) -> FloatArray:
+        """Return the vector h at V, without derivatives."""
+        self.counts.values += 1
+        return self.discrepancy.value(V)
+
     def hessian(self, here: Evaluation, Q: FloatArray, single_precision: bool = False) -> FloatArray:
         """Return the Hessian of sum_j h_j at an evaluated frame V in the chart B -> V + QB."""
         self.counts.hessians += 1

@@ -1,7 +1,6 @@
 """What the baselines share: checks, warnings, standardising and principal axes around one solve."""
 # SPDX-License-Identifier: MIT
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -12,7 +11,6 @@ from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_n_components, check_two_groups
 from fairpca._projection import LinearProjection
 from fairpca._typing import AnyArray, FloatArray
-from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 
 
 class Baseline(LinearProjection):
@@ -42,41 +40,11 @@ class Baseline(LinearProjection):
         self._check_parameters()
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
-            warnings.warn(
-                f"{type(self).__name__} was fitted without sensitive_features: this is plain PCA, and nothing was made "
-                "fair. Pass fit(X, sensitive_features=...).",
-                NoSensitiveFeaturesWarning,
-                stacklevel=2,
-            )
+            self._warn_without_groups()
         rows = self._standardized(X)
         axes = PrincipalAxes.of(rows, n_null=X.shape[1])
-        if d > axes.rank:
-            warnings.warn(
-                f"n_components={d} is above the rank of the data, {axes.rank}: the last {d - axes.rank} components "
-                "carry no variance.",
-                RankWarning,
-                stacklevel=2,
-            )
+        self._warn_above_rank(d, axes.rank)
         return self._store(self._solve(rows, axes, groups, d), rows)
-
-    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
-        """Fit, then project the same rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like of shape (n_samples,), default=None
-            Group of each row.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            The projections.
-        """
-        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of their range, before any work."""

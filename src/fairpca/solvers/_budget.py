@@ -81,6 +81,15 @@ class Budget:
         if self.max_seconds is not None and not self.max_seconds > 0:
             raise ValueError(f"max_seconds={self.max_seconds!r} must be greater than 0, or None.")
 
+    def check_tolerance(self, tolerance: float) -> None:
+        """Refuse a tolerance that this solver cannot meet."""
+        if not tolerance > 0:
+            raise ValueError(
+                f"tolerance={tolerance!r} must be greater than 0 for the budget solver: MMD^2 is a squared norm, so "
+                "its gradient vanishes where it is 0 and an exact 0 has no regular solution. 1e-8 is the smallest "
+                'value that rounding leaves meaningful; solver="repms" accepts 0 and stops where its penalty ends.'
+            )
+
     def solve(
         self,
         problem: FairSubspaceProblem,
@@ -109,12 +118,7 @@ class Budget:
         solution : Solution
             The best point found and the record of the search.
         """
-        if not tolerance > 0:
-            raise ValueError(
-                f"tolerance={tolerance!r} must be greater than 0 for the budget solver: MMD^2 is a squared norm, so "
-                "its gradient vanishes where it is 0 and an exact 0 has no regular solution. 1e-8 is the smallest "
-                'value that rounding leaves meaningful; solver="repms" accepts 0 and stops where its penalty ends.'
-            )
+        self.check_tolerance(tolerance)
         with single_threaded_blas():
             return _Search(self, problem, tolerance, generator, callback).solve(init)
 
@@ -334,6 +338,7 @@ class _Search:
             smallest_mmd2=min([answer.worst, *smallest]),
             variance_kept=answer.variance,
             steps=tuple(self._steps),
+            n_values=counts.values,
             n_gradients=counts.gradients,
             n_hessian_products=counts.hessian_products,
             n_hessians=counts.hessians,

@@ -17,6 +17,9 @@ from fairpca.solvers._start import WarmStart
 class Solver(Protocol):
     """Finds a frame that keeps much variance with every h_j at most the tolerance."""
 
+    def check_tolerance(self, tolerance: float) -> None:
+        """Refuse a tolerance that this solver cannot meet."""
+
     def solve(
         self,
         problem: FairSubspaceProblem,

@@ -99,6 +99,9 @@ class REPMS:
         check_name("retraction", self.retraction, RETRACTIONS)
         subsolver_from(self.subsolver)
 
+    def check_tolerance(self, tolerance: float) -> None:
+        """Accept any tolerance: with 0 the method stops where its penalty ends."""
+
     def solve(
         self,
         problem: FairSubspaceProblem,
@@ -170,6 +173,7 @@ class REPMS:
             smallest_mmd2=min([run.answer.worst, *(step.mmd2 for step in run.steps)]),
             variance_kept=run.answer.variance,
             steps=run.steps,
+            n_values=problem.counts.values,
             n_gradients=problem.counts.gradients,
             n_hessian_products=problem.counts.hessian_products,
             n_hessians=problem.counts.hessians,

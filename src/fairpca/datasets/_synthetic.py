@@ -15,6 +15,7 @@ from fairpca.datasets._random import check_count, generator_from
 
 _AMBIENT_DIMENSION = 1000
 _MEAN_DISTANCE = 2.0
+_SMALLEST_WITH_COVARIANCE = 4
 # Correlations of the five blocks, for group 0 and group 1.
 _BLOCKS = {
     "text": ((0.99, 0.98, 0.97, 0.98, 0.95), (0.99, 0.98, 0.97, 0.98, 0.99)),
@@ -22,7 +23,9 @@ _BLOCKS = {
 }
 
 
-def make_synthetic1(n_per_group: int = 150, *, random_state: Any = None) -> tuple[FloatArray, IntArray]:
+def make_synthetic1(
+    n_per_group: int = 150, *, exact_moments: bool = False, random_state: Any = None
+) -> tuple[FloatArray, IntArray]:
     """Draw two groups with the same mean and covariance but different distributions, in three dimensions.
 
     Group 0 is N(0, 0.1 I + 11'); group 1 is half N(1, 0.1 I), half N(-1, 0.1 I). A method that compares means and
@@ -31,7 +34,10 @@ def make_synthetic1(n_per_group: int = 150, *, random_state: Any = None) -> tupl
     Parameters
     ----------
     n_per_group : int, default=150
-        Rows of each group. The published file has 5000.
+        Rows of each group; at least 4 with exact moments. The published file has 5000.
+    exact_moments : bool, default=False
+        Move the rows of each group linearly so that the sample itself has mean 0 and covariance 0.1 I + 11'.
+        Otherwise the means and covariances of the samples differ by chance, and a method that compares them sees that.
     random_state : int, RandomState instance or None, default=None
         Draws the rows.
 
@@ -50,11 +56,25 @@ def make_synthetic1(n_per_group: int = 150, *, random_state: Any = None) -> tupl
     ((300, 3), np.int64(150))
     """
     n = check_count("n_per_group", n_per_group)
+    if exact_moments and n < _SMALLEST_WITH_COVARIANCE:
+        raise ValueError(
+            f"n_per_group={n} rows have no covariance of rank 3; with exact_moments=True take at least "
+            f"{_SMALLEST_WITH_COVARIANCE}."
+        )
     generator = generator_from(random_state)
     # Along the diagonal one group is normal and the other is at -1 or 1; both have variance 1 there.
     diagonal = np.concatenate([generator.standard_normal(n), np.where(np.arange(n) % 2, -1.0, 1.0)])
     noise = math.sqrt(0.1) * generator.standard_normal((2 * n, 3))
-    return diagonal[:, None] + noise, _two_groups(n)
+    X = diagonal[:, None] + noise
+    if exact_moments:
+        X = np.concatenate([_with_moments(rows, 0.1 * np.eye(3) + 1.0) for rows in (X[:n], X[n:])])
+    return X, _two_groups(n)
+
+
+def _with_moments(rows: FloatArray, covariance: FloatArray) -> FloatArray:
+    centred = rows - rows.mean(axis=0)
+    own = np.linalg.cholesky(centred.T @ centred / len(rows))
+    return np.asarray(np.linalg.solve(own, centred.T).T @ np.linalg.cholesky(covariance).T)
 
 
 def make_synthetic2(

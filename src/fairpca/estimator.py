@@ -15,7 +15,7 @@ from fairpca._projection import LinearProjection
 from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
-from fairpca.solvers import STARTS, FitResult, OuterStep, Solver, Status, WarmStart, solver_from
+from fairpca.solvers import STARTS, FitResult, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
 
 class FairPCA(LinearProjection):
@@ -150,33 +150,42 @@ class FairPCA(LinearProjection):
         self : FairPCA
             The fitted estimator.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        d = check_n_components(self.n_components, X.shape[1])
         tolerance, solver = check_tolerance(self.tolerance), solver_from(self.solver)
         solver.check_tolerance(tolerance)
+        generator = self._generator()
+        data, start = self._prepare(X, sensitive_features, generator)
+        self._solve(data, tolerance, solver, start, generator)
+        if not self.converged_:
+            warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
+        if self.n_live_components_ < min(data.n_components, data.axes.rank):
+            warnings.warn(
+                f"{self.n_live_components_} of {data.n_components} components carry variance: at tolerance="
+                f"{tolerance:g} more of them would keep less. Use solver=Budget(allow_null=False) for components that "
+                "all do.",
+                NullComponentsWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+    def _prepare(
+        self, X: Any, sensitive_features: Any, generator: np.random.Generator
+    ) -> tuple[PreparedData, str | FloatArray]:
+        """Check the input, learn `mean_` and `scale_`, and return the problem and the start in its coordinates."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        d = check_n_components(self.n_components, X.shape[1])
         bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, X.shape[1])
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
             self._warn_without_groups()
-        generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         # A given start may lie anywhere in the null space; any other needs at most d null axes.
         n_null = d if isinstance(init, str) else X.shape[1]
         with blas_threads_for(X.size):
             data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
         self._warn_above_rank(d, data.axes.rank)
-        start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
-        with blas_threads_for(X.size):
-            self._solve(data, tolerance, solver, start, generator)
-        if not self.converged_:
-            warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
-        if self.n_live_components_ < min(d, data.axes.rank):
-            warnings.warn(
-                f"{self.n_live_components_} of {d} components carry variance: at tolerance={tolerance:g} more of them "
-                "would keep less. Use solver=Budget(allow_null=False) for components that all do.",
-                NullComponentsWarning,
-                stacklevel=2,
-            )
-        return self
+        return data, init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
 
     def _solve(
         self,
@@ -185,23 +194,23 @@ class FairPCA(LinearProjection):
         solver: Solver,
         start: str | FloatArray | WarmStart,
         generator: np.random.Generator,
-    ) -> FloatArray:
-        """Solve, learn what the run says and the components, and return the frame in the principal axes."""
+    ) -> Solution:
+        """Solve, and learn what the run says and the components."""
         self.bandwidth_ = data.bandwidth
         if data.problem is None:
-            frame = np.eye(len(data.axes.variances), data.n_components)
-            self.result_ = _plain_pca(data.axes, data.n_components)
+            solution = _plain_pca(data.axes, data.n_components)
         else:
-            solution = solver.solve(data.problem.afresh(), tolerance, start, generator, self.callback)
-            frame, self.result_ = solution.point, solution.result
+            with blas_threads_for(data.rows.size):
+                solution = solver.solve(data.problem.afresh(), tolerance, start, generator, self.callback)
+        self.result_ = solution.result
         self.mmd2_, self.converged_ = self.result_.mmd2, self.result_.success
         self.n_iter_, self.n_live_components_ = len(self.result_.steps), self.result_.n_live_components
-        self._store(data.axes.axes @ frame, data.rows)
-        return frame
+        self._store(data.axes.axes @ solution.point, data.rows)
+        return solution
 
 
-def _plain_pca(axes: PrincipalAxes, d: int) -> FitResult:
-    return FitResult(
+def _plain_pca(axes: PrincipalAxes, d: int) -> Solution:
+    result = FitResult(
         solver="pca",
         status=Status.NO_SENSITIVE_FEATURES,
         tolerance=float("inf"),
@@ -216,6 +225,7 @@ def _plain_pca(axes: PrincipalAxes, d: int) -> FitResult:
         seconds=0.0,
         n_live_components=min(d, axes.rank),
     )
+    return Solution(np.eye(len(axes.variances), d), result)
 
 
 def _explain(result: FitResult) -> str:

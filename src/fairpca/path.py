@@ -3,23 +3,23 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from fairpca._checks import check_two_groups
-from fairpca._prepare import PreparedData
 from fairpca._typing import FloatArray
 from fairpca.estimator import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.plots import PathDisplay
-from fairpca.solvers import OuterStep, WarmStart, solver_from
+from fairpca.solvers import Budget, OuterStep, WarmStart
 
 N_TOLERANCES = 20
 STRICTEST = 1e-5
+GAIN_TOLERANCE = 1e-6
+"""A ten-thousandth of a point of variance: less than neighbouring models differ by, and half of the gradients."""
 
 
 class FairPCAPath(BaseEstimator):
@@ -228,14 +228,13 @@ class _Tracer:
     """Fits models on the same prepared data, each from the answer of another."""
 
     def __init__(self, template: FairPCA, X: Any, groups: Any) -> None:
-        # An infinite tolerance would do; the largest MMD^2 there is, 2, says the same in a number.
-        self.pca = clone(template).set_params(tolerance=2.0).fit(X, sensitive_features=groups)
         self._template = template
-        self._generator = np.random.default_rng(check_random_state(template.random_state).randint(2**31))
-        rows = (np.asarray(X, dtype=np.float64) - self.pca.mean_) / self.pca.scale_
-        labels = check_two_groups(groups, len(rows))
-        d = self.pca.n_components_
-        self._data = PreparedData.of(rows, labels, d, self.pca.bandwidth_, d, self._generator)
+        self._solver = Budget(gain_tolerance=GAIN_TOLERANCE)
+        self._generator = template._generator()
+        self.pca = clone(template)
+        self._data, _ = self.pca._prepare(X, groups, self._generator)
+        # An infinite tolerance would do; the largest MMD^2 there is, 2, says the same in a number.
+        self.pca._solve(self._data, 2.0, self._solver, "pca", self._generator)
 
     def fit(self, tolerance: float, neighbour: "_Traced | None") -> "_Traced":
         """Fit one tolerance, from a neighbour on the path where there is one."""
@@ -244,26 +243,24 @@ class _Tracer:
             if hasattr(self.pca, attribute):
                 setattr(model, attribute, getattr(self.pca, attribute))
         start = "mean-matched" if neighbour is None else self._warm(neighbour, tolerance)
-        solver = solver_from(model.solver)
-        frame = model._solve(self._data, tolerance, solver, start, self._generator)
-        return _Traced(model, frame)
+        solution = model._solve(self._data, tolerance, self._solver, start, self._generator)
+        return _Traced(model, solution.warm)
 
     @staticmethod
     def _warm(neighbour: "_Traced", tolerance: float) -> str | WarmStart:
-        certificate = neighbour.model.result_.certificate
-        if certificate is None or certificate.multiplier <= 0:
+        warm = neighbour.warm
+        if warm is None or warm.multiplier <= 0:
             return "mean-matched"
         # On the data we know h falls about like 1 / mu.
-        multiplier = certificate.multiplier * neighbour.model.mmd2_ / tolerance
-        return WarmStart(neighbour.frame, multiplier, neighbour.model.n_live_components_)
+        return replace(warm, multiplier=warm.multiplier * neighbour.model.mmd2_ / tolerance)
 
 
 @dataclass(frozen=True)
 class _Traced:
-    """A model of the path and its frame in the principal axes."""
+    """A model of the path and what the next fit can use of it."""
 
     model: FairPCA
-    frame: FloatArray
+    warm: WarmStart | None
 
     @property
     def variance(self) -> float:

@@ -129,7 +129,9 @@ class ExactMMD:
             hessian += scale[self._owner[c]] * KernelMoments.of(Z, N, weight).hessian(Z, N)
         # The chart's second-order term: the Riemannian Hessian subtracts B sym(V'G).
         inside = V.T @ gradient
-        return hessian - np.kron((inside + inside.T) / 2, np.eye(N.shape[1]))
+        blocks = hessian.reshape(Z.shape[1], N.shape[1], Z.shape[1], N.shape[1])
+        np.einsum("aibi->abi", blocks)[...] -= ((inside + inside.T) / 2)[:, :, None]
+        return hessian
 
     def isolated_directions(self, V: FloatArray, smallest: float) -> FloatArray:
         """Return unit vectors towards rows that no other row is near to.

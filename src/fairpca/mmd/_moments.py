@@ -76,18 +76,21 @@ class KernelMoments:
         row_sums = self._row_sums(Z)
         crossed = self.mixed - scaled_copies(self.directions, Z)
         same = N.T @ self.directions
-        halves = np.empty((d, q, d, q), dtype=Z.dtype)
+        hessian = np.empty((d, q, d, q), dtype=Z.dtype)
 
-        def fill_rows(a: int) -> None:
+        def fill_blocks(a: int) -> None:
             # N' C N without its [a = b] part is S + S' - T - T' with S = (z_a N)' A (z_b N) and
-            # T = (z_a N)'(z_b A N), block by block; each half is added to its transpose below.
-            crossing = (Z[:, a : a + 1] * N).T @ crossed
-            weighted = N.T @ scaled_copies(N, row_sums[a].T)
-            halves[a] = (2.0 * crossing - weighted).reshape(q, d, q)
-            halves[a, :, a] += same
+            # T = (z_a N)'(z_b A N): symmetric, and the same for (a, b) and (b, a).
+            crossing = (Z[:, a : a + 1] * N).T @ crossed[:, a * q :]
+            weighted = N.T @ scaled_copies(N, row_sums[a, a:].T)
+            halves = (2.0 * crossing - weighted).reshape(q, d - a, q)
+            halves[:, 0] += same
+            blocks = halves + halves.transpose(2, 1, 0)
+            hessian[a, :, a:] = blocks
+            hessian[a:, :, a] = blocks.transpose(1, 0, 2)
 
-        run_all([partial(fill_rows, a) for a in range(d)])
-        return (halves + halves.transpose(0, 3, 2, 1)).reshape(d * q, d * q)
+        run_all([partial(fill_blocks, a) for a in range(d)])
+        return hessian.reshape(d * q, d * q)
 
     def _row_sums(self, Z: AnyArray) -> AnyArray:
         """Return C 1 for every pair (a, b), of shape (d, d, n)."""

@@ -11,14 +11,12 @@ from fairpca._threads import single_threaded_blas
 from fairpca._typing import FloatArray
 from fairpca.geometry import Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._budget_run import BudgetRun, Cycle, RunOutcome, RunSettings
+from fairpca.solvers._budget_run import BudgetRun, Cycle, RunOutcome, RunSettings, RunStart
 from fairpca.solvers._certificate import certify, gains_by_dropping
+from fairpca.solvers._curvature import Model
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
-
-Start = tuple[FloatArray, float]
-"""A frame and a first multiplier."""
 
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
@@ -160,14 +158,16 @@ class _Search:
         self._candidates: dict[int, _Candidate] = {}
 
     def solve(self, init: str | FloatArray | WarmStart) -> Solution:
-        pca = self._problem.evaluate(self._problem.pca())
-        if pca.worst <= self._tolerance:
-            return self._solution(pca, min(self._problem.n_components, self._problem.rank), Status.PCA_IS_FAIR)
-        self._first_mu = 1.0 / pca.worst
         most, least = self._live_range()
-        first_live = most
         if isinstance(init, WarmStart):
             first_live = min(most, max(least, init.n_live))
+            self._pca_mmd2 = init.pca_mmd2
+        else:
+            first_live = most
+            pca = self._problem.evaluate(self._problem.pca())
+            if pca.worst <= self._tolerance:
+                return self._solution(pca, most, Status.PCA_IS_FAIR)
+            self._pca_mmd2 = pca.worst
         first = self._try(first_live, self._start(init, first_live), n_extra=(self._settings.n_starts or 1) - 1)
         smooth = first.outcome.stationary and not first.outcome.rugged
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
@@ -201,21 +201,21 @@ class _Search:
     def _improves_with(self, n_live: int) -> bool:
         """Try a number of live components and tell whether it is the best so far."""
         before = self._best().variance
-        start = mean_matched_frame(self._problem.with_components(n_live)), self._first_mu
+        start = RunStart(mean_matched_frame(self._problem.with_components(n_live)), 1.0 / self._pca_mmd2)
         return self._try(n_live, start, self._cheap_starts(n_live)).variance > before
 
     def _best(self) -> _Candidate:
         return max(self._candidates.values(), key=lambda candidate: candidate.variance)
 
-    def _other_basins(self, n_live: int) -> list[Start]:
+    def _other_basins(self, n_live: int) -> list[RunStart]:
         """Return starts from PCA and from the end of a path of looser tolerances."""
         problem = self._problem.with_components(n_live)
-        frame, mu = mean_matched_frame(problem), self._first_mu
+        start = RunStart(mean_matched_frame(problem), 1.0 / self._pca_mmd2)
         for looser in (100, 10):
             run = BudgetRun(problem, looser * self._tolerance, self._run_settings, self._on_cycle)
-            outcome = run.run(frame, mu)
-            frame, mu = (outcome.best or outcome.fairest).point, outcome.mu
-        return [(problem.pca(), self._first_mu), (frame, mu)]
+            outcome = run.run(start)
+            start = RunStart((outcome.best or outcome.fairest).point, outcome.mu)
+        return [RunStart(problem.pca(), 1.0 / self._pca_mmd2), start]
 
     def _cheap_starts(self, n_live: int) -> int:
         """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
@@ -224,20 +224,20 @@ class _Search:
         coordinates = max(1, (self._problem.rank - n_live) * n_live)
         return min(11, 150 // coordinates)
 
-    def _try(self, n_live: int, start: Start, n_extra: int) -> _Candidate:
+    def _try(self, n_live: int, start: RunStart, n_extra: int) -> _Candidate:
         return self._run_starts(n_live, [start], n_extra, None)
 
-    def _run_starts(self, n_live: int, starts: list[Start], n_extra: int, best: _Candidate | None) -> _Candidate:
+    def _run_starts(self, n_live: int, starts: list[RunStart], n_extra: int, best: _Candidate | None) -> _Candidate:
         problem = self._problem.with_components(n_live)
         for index in range(len(starts) + n_extra):
             if best is not None and self._out_of_time():
                 break
             given = index < len(starts)
-            frame, mu = starts[index] if given else self._random_start(problem)
+            start = starts[index] if given else self._random_start(problem)
             settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
             others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
             floor = max(others, default=-math.inf)
-            outcome = BudgetRun(problem, self._tolerance, settings, self._on_cycle).run(frame, mu, floor)
+            outcome = BudgetRun(problem, self._tolerance, settings, self._on_cycle).run(start, floor)
             candidate = _Candidate(n_live, outcome)
             if best is None or _better(candidate, best):
                 best = candidate
@@ -245,15 +245,16 @@ class _Search:
         self._candidates[n_live] = best
         return best
 
-    def _start(self, init: str | FloatArray | WarmStart, n_live: int) -> Start:
+    def _start(self, init: str | FloatArray | WarmStart, n_live: int) -> RunStart:
         problem = self._problem.with_components(n_live)
         if isinstance(init, WarmStart):
-            return self._live_part(init.frame, n_live), init.multiplier
+            view = init.view if n_live == init.n_live else None
+            return RunStart(self._live_part(init.frame, n_live), init.multiplier, view)
         if not isinstance(init, str):
-            return self._live_part(init, n_live), 0.01 / self._tolerance
+            return RunStart(self._live_part(init, n_live), None)
         if init == "auxiliary":
             return self._random_start(problem)
-        return problem.pca() if init == "pca" else mean_matched_frame(problem), self._first_mu
+        return RunStart(problem.pca() if init == "pca" else mean_matched_frame(problem), 1.0 / self._pca_mmd2)
 
     def _live_part(self, frame: FloatArray, n_live: int) -> FloatArray:
         """Return the n_live dimensions of a subspace that lie closest to the live axes."""
@@ -262,9 +263,9 @@ class _Search:
         live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
         return live
 
-    def _random_start(self, problem: FairSubspaceProblem) -> Start:
+    def _random_start(self, problem: FairSubspaceProblem) -> RunStart:
         fair = fairest_frame(problem, Grassmann(), RiemannianBFGS(max_iter=60), 1e-5, self._generator, problem.rank)
-        return fair.point, 0.01 / self._tolerance
+        return RunStart(fair.point, 0.01 / self._tolerance)
 
     def _on_cycle(self, cycle: Cycle) -> None:
         counts = self._problem.counts
@@ -308,19 +309,20 @@ class _Search:
             status = Status.OUT_OF_TIME if self._out_of_time() else Status.MAX_ITERATIONS
         solution = self._solution(outcome.best, best.n_live, status)
         problem = self._problem.with_components(best.n_live)
-        certificate = certify(problem, outcome.best, self._tolerance)
-        counts = self._problem.counts
-        result = replace(solution.result, certificate=certificate, n_hessians=counts.hessians)
-        return Solution(solution.point, result)
+        view = outcome.view or Model.around(outcome.best, problem, single_precision=True)
+        certificate = certify(view, float(problem.shares[: best.n_live].sum()), self._tolerance)
+        result = replace(solution.result, certificate=certificate, n_hessians=self._problem.counts.hessians)
+        warm = WarmStart(solution.point, certificate.multiplier, best.n_live, self._pca_mmd2, view)
+        return Solution(solution.point, result, warm)
 
     def _largest_feasible(self, below: int) -> int | None:
         """Return the largest number of components below a number that meets the tolerance, by bisection."""
         feasible, infeasible = 0, below
         while infeasible - feasible > 1 and not self._out_of_time():
             middle = (feasible + infeasible) // 2
-            start = mean_matched_frame(self._problem.with_components(middle)), self._first_mu
             problem = self._problem.with_components(middle)
-            outcome = BudgetRun(problem, self._tolerance, self._run_settings, self._on_cycle).run(*start)
+            start = RunStart(mean_matched_frame(problem), 1.0 / self._pca_mmd2)
+            outcome = BudgetRun(problem, self._tolerance, self._run_settings, self._on_cycle).run(start)
             if outcome.best is None:
                 infeasible = middle
             else:

@@ -11,9 +11,9 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
-from fairpca.solvers._curvature import Model
+from fairpca.solvers._curvature import Model, View
 from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._multiplier import MultiplierSearch
+from fairpca.solvers._multiplier import MultiplierSearch, closest_multiplier
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 
 TARGET = 0.998
@@ -31,6 +31,9 @@ HOPELESS = 0.93
 LONG = 20
 """Cycles of a run above which its landscape counts as rugged."""
 
+NEAR = 0.1
+"""Distance from the centre of a chart up to which its Hessian serves the next cycle as well."""
+
 MAX_RELEASES = 3
 
 
@@ -42,6 +45,15 @@ class RunSettings:
     max_steps: int
     gain_tolerance: float
     deadline: float
+
+
+@dataclass(frozen=True)
+class RunStart:
+    """A frame on the live axes, a first multiplier or None for a guess, and the view from there where it is known."""
+
+    frame: FloatArray
+    mu: float | None
+    view: View | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,8 @@ class RunOutcome:
         Whether `best` uses the budget and no further gain is in sight.
     mu : float
         Multiplier at the end.
+    view : View or None
+        The end, if it is `best`, in a chart whose centre is near it.
     rugged : bool
         Whether the way was long, or rows that stood alone had to be brought back: another start may end higher.
     """
@@ -66,18 +80,25 @@ class RunOutcome:
     fairest: Evaluation
     stationary: bool
     mu: float
+    view: View | None
     rugged: bool
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """What a cycle of the run did, for records and callbacks."""
+    """What a cycle of the run did, for records, callbacks and the next cycle."""
 
     mu: float
+    model: Model
     point: ChartPoint
     expected_gain: float
     n_steps: int
-    moved: float
+    collected: bool
+
+    @property
+    def moved(self) -> float:
+        """Distance from the centre of the chart."""
+        return float(np.linalg.norm(self.point.b))
 
 
 class BudgetRun:
@@ -115,29 +136,32 @@ class BudgetRun:
         self._released = False
         self._n_cycles = 0
 
-    def run(self, frame: FloatArray, mu: float, floor: float = -math.inf) -> RunOutcome:
-        """Run from a frame and a first multiplier.
+    def run(self, start: RunStart, floor: float = -math.inf) -> RunOutcome:
+        """Run from a start.
 
         Parameters
         ----------
-        frame : ndarray of shape (p, k)
-            First point, on the live axes.
-        mu : float
-            First multiplier.
+        start : RunStart
+            First point and multiplier.
         floor : float, default=-inf
             Give up when the variance has fallen well below this with the tolerance still out of reach: on the way to
             a smaller discrepancy it tends to fall further.
         """
-        search = MultiplierSearch(mu, TARGET * self._tolerance)
-        removed = np.zeros((len(frame), 0))
-        here = self._evaluate(frame)
+        removed = np.zeros((len(start.frame), 0))
+        if start.view is None:
+            view = self._view(self._evaluate(start.frame))
+        else:
+            view = start.view
+            self._remember(view[1].evaluation)
+        fresh = start.view is None
+        search = MultiplierSearch(start.mu or closest_multiplier(view[1]) or 1.0, TARGET * self._tolerance)
         while self._n_cycles < self._settings.max_cycles:
             self._n_cycles += 1
-            cycle = self._cycle(here, search)
+            cycle = self._cycle(view, search)
             here = cycle.point.evaluation
             self._on_cycle(cycle)
             if self._finished(cycle):
-                return self._outcome(cycle.mu, end=cycle.point.evaluation)
+                return self._outcome(cycle.mu, end=cycle)
             if self._out_of_time() or (here.variance < HOPELESS * floor and here.worst > 1.1 * self._tolerance):
                 break
             if search.stuck:
@@ -148,14 +172,23 @@ class BudgetRun:
                 self._released = True
                 here = self._evaluate(frame)
                 search.restart(search.mu / 500)
+                reusable = False
+            else:
+                # A second time the old Hessian would repeat the error it has just made.
+                reusable = fresh and cycle.collected and cycle.moved <= NEAR
+            view = (cycle.model, cycle.point) if reusable else self._view(here)
+            fresh = not reusable
         return self._outcome(search.mu)
 
-    def _cycle(self, here: Evaluation, search: MultiplierSearch) -> Cycle:
+    def _view(self, here: Evaluation) -> View:
+        return Model.around(here, self._problem, single_precision=True)
+
+    def _cycle(self, view: View, search: MultiplierSearch) -> Cycle:
         """Take quasi-Newton steps with one multiplier in one chart."""
-        model, point = Model.around(here, self._problem, single_precision=True)
+        model, point = view
         if model.chart.dimension == 0:
             search.record(point.evaluation.worst)
-            return Cycle(search.mu, point, 0.0, 0, 0.0)
+            return Cycle(search.mu, model, point, 0.0, 0, collected=True)
         lagrangian = search.update(model, point, self._radius)
         metric, direction = model.newton_step(point, lagrangian, self._radius)
         gain = first_gain = -float(lagrangian.gradient(point) @ direction)
@@ -175,7 +208,7 @@ class BudgetRun:
             if gain <= enough or self._out_of_time():
                 break
         search.record(point.evaluation.worst)
-        return Cycle(lagrangian.multiplier(point), point, gain, n_steps, float(np.linalg.norm(point.b)))
+        return Cycle(lagrangian.multiplier(point), model, point, gain, n_steps, collected=gain <= enough)
 
     def _step(
         self, chart: Chart, point: ChartPoint, lagrangian: Lagrangian, direction: FloatArray
@@ -221,23 +254,28 @@ class BudgetRun:
     def _evaluate(self, frame: FloatArray) -> Evaluation:
         """Evaluate a frame and remember it if it is the best or the fairest so far."""
         evaluation = self._problem.evaluate(frame)
+        self._remember(evaluation)
+        return evaluation
+
+    def _remember(self, evaluation: Evaluation) -> None:
         if self._fairest is None or evaluation.worst < self._fairest.worst:
             self._fairest = evaluation
         feasible = evaluation.worst <= self._tolerance
         if feasible and (self._best is None or evaluation.variance > self._best.variance):
             self._best = evaluation
-        return evaluation
 
     def _out_of_time(self) -> bool:
         return time.perf_counter() > self._settings.deadline
 
-    def _outcome(self, mu: float, end: Evaluation | None = None) -> RunOutcome:
+    def _outcome(self, mu: float, end: Cycle | None = None) -> RunOutcome:
         """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
         assert self._fairest is not None
-        best, stationary = self._best, False
-        if end is not None and best is not None and end.worst <= self._tolerance:
-            unused = mu * (self._tolerance - end.worst)
-            if best.variance <= end.variance + 2 * unused + VISIBLE:
-                best, stationary = end, True
         rugged = self._released or self._n_cycles > LONG
-        return RunOutcome(best, self._fairest, stationary, mu, rugged)
+        best = self._best
+        if end is not None and best is not None and end.point.evaluation.worst <= self._tolerance:
+            reached = end.point.evaluation
+            unused = mu * (self._tolerance - reached.worst)
+            if best.variance <= reached.variance + 2 * unused + VISIBLE:
+                view = (end.model, end.point) if end.moved <= NEAR else None
+                return RunOutcome(reached, self._fairest, True, mu, view, rugged)
+        return RunOutcome(best, self._fairest, False, mu, None, rugged)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._curvature import Model
+from fairpca.problem import Evaluation
+from fairpca.solvers._curvature import View
+from fairpca.solvers._multiplier import closest_multiplier
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Certificate:
         |grad variance - mu grad h| / |grad variance| on the manifold; 0 at a stationary point.
     smallest_curvature : float
         Smallest eigenvalue of the Hessian of -variance + mu h on the directions that keep h; positive at a strict
-        local maximum of variance.
+        local maximum of variance. The Hessian is the last one of the run, in single precision, built at the answer or
+        at a frame within 0.1 of it.
     variance_bound : float
         No projection to as many components keeps more: the share that plain PCA keeps.
     budget_used : float
@@ -36,34 +38,32 @@ class Certificate:
 
     @property
     def local_maximum(self) -> bool:
-        """Whether the second-order conditions of a local maximum hold, to rounding."""
+        """Whether the second-order conditions of a local maximum hold, to the accuracy of the Hessian."""
         return self.kkt_residual < 1e-2 and self.smallest_curvature > -1e-6
 
 
-def certify(problem: FairSubspaceProblem, answer: Evaluation, tolerance: float) -> Certificate:
+def certify(view: View, variance_bound: float, tolerance: float) -> Certificate:
     """Compute the certificate of an answer.
 
     Parameters
     ----------
-    problem : FairSubspaceProblem
-        The problem; `n_components` is the number of live components.
-    answer : Evaluation
-        The answer, on the live axes.
+    view : View
+        The answer in a chart, with the model around a centre that is near it.
+    variance_bound : float
+        The share that no projection to as many components can exceed.
     tolerance : float
         tau.
     """
-    model, point = Model.around(answer, problem)
-    of_variance, of_discrepancy = point.variance_gradient, point.discrepancy_gradient
-    squared = float(of_discrepancy @ of_discrepancy)
-    multiplier = max(0.0, float(of_variance @ of_discrepancy) / squared) if squared > 0 else 0.0
-    length = float(np.linalg.norm(of_variance))
-    residual = float(np.linalg.norm(of_variance - multiplier * of_discrepancy))
+    model, point = view
+    multiplier = closest_multiplier(point)
+    length = float(np.linalg.norm(point.variance_gradient))
+    residual = float(np.linalg.norm(point.variance_gradient - multiplier * point.discrepancy_gradient))
     return Certificate(
         multiplier=multiplier,
         kkt_residual=residual / length if length > 0 else 0.0,
         smallest_curvature=model.smallest_curvature(point, multiplier),
-        variance_bound=float(problem.shares[: problem.n_components].sum()),
-        budget_used=answer.worst / tolerance,
+        variance_bound=variance_bound,
+        budget_used=point.evaluation.worst / tolerance,
     )
 
 

@@ -42,9 +42,7 @@ class Model:
     discrepancy_hessian: FloatArray
 
     @classmethod
-    def around(
-        cls, here: Evaluation, problem: FairSubspaceProblem, single_precision: bool = False
-    ) -> tuple["Model", ChartPoint]:
+    def around(cls, here: Evaluation, problem: FairSubspaceProblem, single_precision: bool = False) -> "View":
         """Build the model around an evaluated frame and return it with the centre of its chart.
 
         Parameters
@@ -100,3 +98,7 @@ class Model:
         if hessian.size == 0:
             return float("inf")
         return float(eigh(hessian, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+
+
+View = tuple[Model, ChartPoint]
+"""A point in a chart, with the model around the chart's centre."""

@@ -9,7 +9,7 @@ from fairpca.solvers._chart import ChartPoint, Lagrangian
 from fairpca.solvers._curvature import Model
 
 LARGEST_FACTOR = 8.0
-CLOSE = 0.5
+CLOSE = 0.7
 """|log(h / target)| below which the quadratic model of h is trusted."""
 
 ACCURACY = 2e-3
@@ -65,7 +65,10 @@ class MultiplierSearch:
             return self._lagrangian()
         ratio = max(point.evaluation.worst, 1e-300) / self.target
         by_model = self._by_model(model, point, radius) if abs(math.log(ratio)) < CLOSE else None
-        self.mu = by_model or self.mu * _clip(ratio ** (1.0 / self._slope()), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
+        if by_model is not None:
+            self.mu = by_model
+        elif self.history:
+            self.mu *= _clip(ratio ** (1.0 / self._slope()), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
         return self._lagrangian()
 
     @property
@@ -127,6 +130,13 @@ class MultiplierSearch:
             if here == before:
                 return None
         return here
+
+
+def closest_multiplier(point: ChartPoint) -> float:
+    """Return the mu >= 0 that comes closest to grad variance = mu grad h."""
+    squared = float(point.discrepancy_gradient @ point.discrepancy_gradient)
+    along = float(point.variance_gradient @ point.discrepancy_gradient)
+    return max(0.0, along / squared) if squared > 0 else 0.0
 
 
 def _clip(value: float, low: float, high: float) -> float:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from fairpca._typing import FloatArray
 from fairpca.solvers._certificate import Certificate
+from fairpca.solvers._start import WarmStart
 
 
 class Status(StrEnum):
@@ -130,7 +131,8 @@ class FitResult:
 
 @dataclass(frozen=True)
 class Solution:
-    """A frame in the problem's coordinates with the record of how it was found."""
+    """A frame in the problem's coordinates, the record of how it was found, and what a similar fit can use of it."""
 
     point: FloatArray
     result: FitResult
+    warm: WarmStart | None = None

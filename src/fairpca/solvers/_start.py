@@ -8,6 +8,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._curvature import View
 from fairpca.solvers._objectives import Penalised
 from fairpca.solvers._unconstrained import Subsolver
 
@@ -17,7 +18,7 @@ N_RANDOM = 10
 
 @dataclass(frozen=True)
 class WarmStart:
-    """The answer to a similar problem.
+    """The answer to a similar problem, whose tolerance plain PCA did not meet either.
 
     Attributes
     ----------
@@ -27,11 +28,17 @@ class WarmStart:
         A guess of the multiplier here.
     n_live : int
         How many of its components carried variance.
+    pca_mmd2 : float
+        MMD^2 of plain PCA.
+    view : View, default=None
+        The frame in a chart with the second-order model there, where both are known.
     """
 
     frame: FloatArray
     multiplier: float
     n_live: int
+    pca_mmd2: float
+    view: View | None = None
 
 
 def mean_matched_frame(problem: FairSubspaceProblem) -> FloatArray:

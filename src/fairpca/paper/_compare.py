@@ -11,8 +11,8 @@ MARK = " *"
 
 MARK_MEANING = (
     "± is the standard deviation over the splits. Differences are own minus published; * marks those above two "
-    "published standard deviations. The rows drawn and the splits are not those of the paper, so differences of the "
-    "order of one deviation are expected."
+    "published standard deviations. The splits are not those of the paper, so differences of the order of one "
+    "deviation are expected."
 )
 
 

@@ -23,7 +23,7 @@ OBJECTIVE = (
 )
 START = (
     "The published code first minimises MMD² alone from random frames; FairPCA starts at the subspace of most variance "
-    "in which the group means agree, and minimises MMD² alone only when that ends above the tolerance."
+    "in which the group means agree. Runs that end above the tolerance are counted as not converged, not repeated."
 )
 FPCA_FORM = (
     "FPCA is solved in the form of the published code, with one bound for each sign of the covariance difference; the "
@@ -35,7 +35,10 @@ FPCA_WEIGHT = (
     "Adult. FPCA(0, 0.01) is therefore the line to compare; FPCA(0, 0.1), as printed, stands below it."
 )
 ATTRIBUTE = "The protected attribute itself is among the features, as in the paper."
-ROWS = "The 40 % of COMPAS and the 5 % of Adult in the paper were drawn without a seed, so the rows here are others."
+ROWS = (
+    "The rows are those of the paper, also the 40 % of COMPAS and 5 % of Adult that it drew; the splits are others: "
+    "the paper records no seed."
+)
 COMPAS_RANK = (
     "COMPAS has eleven columns, so a projection to d = 10 leaves only one direction out. No such projection was found "
     "that meets a tolerance of 1e-3 or less; the smallest MMD² found is given above."

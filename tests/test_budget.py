@@ -9,9 +9,10 @@ from fairpca.geometry import taylor_slope
 from fairpca.measures import demographic_parity
 from fairpca.mmd import ExactMMD
 from fairpca.problem import FairSubspaceProblem
-from fairpca.solvers import Budget, Status
+from fairpca.solvers import Budget, Status, _curvature
 from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
-from fairpca.solvers._curvature import Metric, Model
+from fairpca.solvers._curvature import Model
+from fairpca.solvers._metric import Metric
 
 
 @pytest.fixture
@@ -201,3 +202,23 @@ def test_zero_tolerance_is_explained(two_groups):
 def test_bad_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         Budget(**settings)
+
+
+def test_metric_is_diagonal_outside_the_leading_coordinates(rng):
+    H, diagonal, g = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([9.0, 4.0, 9.0]), rng.normal(size=3)
+    whole = np.array([[2.0, 0.0, 1.0], [0.0, 4.0, 0.0], [1.0, 0.0, 3.0]])
+    metric = Metric(H, leading=np.array([0, 2]), diagonal=diagonal)
+    np.testing.assert_allclose(metric.solve(g), np.linalg.solve(whole, g))
+    negative = Metric(H, leading=np.array([0, 2]), diagonal=np.array([9.0, -1.0, 9.0]))
+    assert negative.shift > 1.0
+
+
+def test_a_hessian_on_leading_directions_leads_to_the_same_answer(reference, monkeypatch):
+    data = reference("german", 0)
+    fits = []
+    for most in (10_000, 250):
+        monkeypatch.setattr(_curvature, "MOST_DENSE", most)
+        model = FairPCA(10, tolerance=1e-3, standardize=False).fit(data["X_train"], sensitive_features=data["a_train"])
+        assert model.converged_
+        fits.append(model.result_)
+    assert fits[1].variance_kept == pytest.approx(fits[0].variance_kept, abs=5e-4)

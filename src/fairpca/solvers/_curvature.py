@@ -4,41 +4,36 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 
-from fairpca._typing import FloatArray
+from fairpca._typing import FloatArray, IntArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
+from fairpca.solvers._metric import GROWTH, Metric
 
-GROWTH = 8.0
-"""Factor by which the shift nu grows until the shifted Hessian is positive definite."""
-
-
-class Metric:
-    """The Cholesky factor of H + nu I, with the least nu of a geometric sequence that makes it positive definite."""
-
-    def __init__(self, hessian: FloatArray, shift: float = 0.0) -> None:
-        scale = max(float(np.abs(np.diag(hessian)).mean()), 1e-300)
-        self.shift = shift
-        while True:
-            try:
-                shifted = hessian.copy()
-                shifted[np.diag_indices_from(shifted)] += self.shift
-                self._factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-                return
-            except LinAlgError:
-                self.shift = max(GROWTH * self.shift, 1e-4 * scale)
-
-    def solve(self, gradient: FloatArray) -> FloatArray:
-        """Return (H + nu I)^{-1} g."""
-        return cho_solve(self._factor, gradient, check_finite=False)
+MOST_DENSE = 1500
+"""Coordinates up to which the Hessian is built: 18 MB, and factored in a twentieth of a second."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A chart with the Hessians of variance (diagonal) and discrepancy at its centre."""
+    """A chart with the Hessians of variance (diagonal) and discrepancy at its centre.
+
+    With more than `MOST_DENSE` coordinates the discrepancy's Hessian is known on the directions of Q with most variance
+    only. Along the others rows hardly move, so there the variance's own Hessian says nearly all.
+
+    Attributes
+    ----------
+    chart : Chart
+        The chart.
+    leading : ndarray of int of shape (k,)
+        Coordinates on which the Hessian is known.
+    discrepancy_hessian : ndarray of shape (k, k)
+        Hessian of h there.
+    """
 
     chart: Chart
+    leading: IntArray
     discrepancy_hessian: FloatArray
 
     @classmethod
@@ -56,13 +51,17 @@ class Model:
         """
         chart = Chart.around(here.point, problem.shares, problem.rank)
         centre = here.rotated(chart.rotation)
-        hessian = problem.hessian(centre, chart.Q, single_precision)
-        return cls(chart, hessian), ChartPoint.read(chart, np.zeros(chart.dimension), centre)
+        n_directions, d = chart.Q.shape[1], chart.V.shape[1]
+        # Q's columns come by increasing variance.
+        first = n_directions - min(n_directions, max(1, MOST_DENSE // d))
+        leading = np.arange(chart.dimension).reshape(d, n_directions)[:, first:].ravel()
+        hessian = problem.hessian(centre, chart.Q[:, first:], single_precision)
+        return cls(chart, leading, hessian), ChartPoint.read(chart, np.zeros(chart.dimension), centre)
 
     def lagrangian_hessian(self, mu: float) -> FloatArray:
-        """Return the Hessian of -variance + mu h."""
+        """Return the Hessian of -variance + mu h on the leading coordinates."""
         hessian = mu * self.discrepancy_hessian
-        hessian[np.diag_indices_from(hessian)] -= self.chart.variance_hessian
+        hessian[np.diag_indices_from(hessian)] -= self.chart.variance_hessian[self.leading]
         return hessian
 
     def newton_step(self, point: ChartPoint, lagrangian: Lagrangian, radius: float) -> tuple[Metric, FloatArray]:
@@ -70,22 +69,29 @@ class Model:
         gradient = lagrangian.gradient(point)
         hessian = self.lagrangian_hessian(lagrangian.multiplier(point))
         if lagrangian.stiffness > 0:
-            hessian += lagrangian.stiffness * np.outer(point.discrepancy_gradient, point.discrepancy_gradient)
-        metric = Metric(hessian)
+            normal = point.discrepancy_gradient[self.leading]
+            hessian += lagrangian.stiffness * np.outer(normal, normal)
+        of_variance = -self.chart.variance_hessian
+        metric = Metric(hessian, 0.0, self.leading, of_variance)
         step = -metric.solve(gradient)
         while np.linalg.norm(step) > radius:
-            metric = Metric(hessian, max(GROWTH * metric.shift, 1e-3 * float(np.abs(np.diag(hessian)).mean())))
+            shift = max(GROWTH * metric.shift, 1e-3 * float(np.abs(np.diag(hessian)).mean()))
+            metric = Metric(hessian, shift, self.leading, of_variance)
             step = -metric.solve(gradient)
         return metric, step
 
     def predicted_discrepancy(self, point: ChartPoint, step: FloatArray) -> float:
         """Return the quadratic model of h after a step."""
         linear = float(point.discrepancy_gradient @ step)
-        return point.evaluation.total + linear + 0.5 * float(step @ (self.discrepancy_hessian @ step))
+        leading = step[self.leading]
+        return point.evaluation.total + linear + 0.5 * float(leading @ (self.discrepancy_hessian @ leading))
 
     def smallest_curvature(self, point: ChartPoint, mu: float) -> float:
-        """Return the smallest eigenvalue of the Lagrangian's Hessian on the directions that keep h, to first order."""
-        normal = point.discrepancy_gradient
+        """Return the smallest eigenvalue of the Lagrangian's Hessian on the directions that keep h, to first order.
+
+        Only the leading coordinates are looked at.
+        """
+        normal = point.discrepancy_gradient[self.leading]
         length = float(np.linalg.norm(normal))
         hessian = self.lagrangian_hessian(mu)
         if length > 0:

@@ -50,6 +50,26 @@ class PrincipalAxes:
         variances[:rank] = singular[:rank] ** 2 / n
         return cls(np.ascontiguousarray(axes[:kept].T), variances, rank)
 
+    @classmethod
+    def of_covariance(cls, covariance: FloatArray, n_null: int) -> "PrincipalAxes":
+        """Find the axes from a covariance (divisor n): rows beyond memory are known by it.
+
+        Products square the rounding: a direction with less than 1e-12 of the largest variance counts as null.
+
+        Parameters
+        ----------
+        covariance : ndarray of shape (p, p)
+            Covariance of the rows.
+        n_null : int
+            How many null axes to keep, if there are as many.
+        """
+        ascending, axes = np.linalg.eigh(covariance)
+        variances = ascending[::-1].copy()
+        rank = int(np.sum(variances > 1e-12 * variances[0]))
+        variances[rank:] = 0.0
+        kept = min(len(variances), rank + n_null)
+        return cls(np.ascontiguousarray(axes[:, ::-1][:, :kept]), variances[:kept], rank)
+
     def coordinates(self, X: FloatArray) -> FloatArray:
         """Return the centred rows in these axes, with exact zeros on the null ones."""
         coordinates = np.zeros((X.shape[0], len(self.variances)))

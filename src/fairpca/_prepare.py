@@ -30,6 +30,7 @@ class PreparedData:
         The problem, in those axes; None without groups.
     """
 
+    method = "exact"
     rows: FloatArray
     axes: PrincipalAxes
     bandwidth: float
@@ -78,3 +79,8 @@ class PreparedData:
             mean_differences=coordinates.T @ measures.weights,
         )
         return cls(rows, axes, bandwidth, n_components, problem)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.rows)

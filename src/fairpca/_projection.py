@@ -6,10 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+
+BLOCK_NUMBERS = 2**21
+"""Numbers in a block of rows that is projected at once, 16 MB."""
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -53,8 +57,11 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Their coordinates in the fair subspace.
         """
         rows = self._validated(X)
-        Z = ((rows - self.mean_) / self.scale_) @ self.components_.T
-        return Z.astype(rows.dtype, copy=False)
+        Z = np.empty((len(rows), len(self.components_)), dtype=rows.dtype)
+        # In blocks: no second copy of a table that may be mapped from a file.
+        for block in gen_batches(len(rows), max(1, BLOCK_NUMBERS // rows.shape[1])):
+            Z[block] = ((rows[block] - self.mean_) / self.scale_) @ self.components_.T
+        return Z
 
     def inverse_transform(self, Z: Any) -> AnyArray:
         """Return the rows of the feature space that projections stand for.
@@ -147,16 +154,31 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return rows
 
     def _store(self, frame: FloatArray, rows: FloatArray) -> Self:
-        """Learn the components from any frame of the subspace: principal axes inside it, PCA's order and signs."""
+        """Learn the components from any frame of the subspace and the centred, scaled rows."""
         projections = rows @ frame
-        variances, rotation = np.linalg.eigh(projections.T @ projections / (len(rows) - 1))
+        return self._learn_components(frame, projections.T @ projections, float(np.vdot(rows, rows)), len(rows))
+
+    def _learn_components(self, frame: FloatArray, products: FloatArray, total: float, n_rows: int) -> Self:
+        """Learn the components: principal axes inside the subspace, PCA's order and signs.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (p, d)
+            Any frame of the subspace.
+        products : ndarray of shape (d, d)
+            Z'Z of the projected rows.
+        total : float
+            Sum of the squares of all rows.
+        n_rows : int
+            Number of rows.
+        """
+        variances, rotation = np.linalg.eigh(products / (n_rows - 1))
         components = (frame @ rotation[:, ::-1]).T
         largest = np.abs(components).argmax(axis=1)
         components *= np.sign(components[np.arange(len(components)), largest])[:, None]
         self.components_ = np.ascontiguousarray(components)
         self.explained_variance_ = np.maximum(variances[::-1], 0.0)
-        total = float(np.vdot(rows, rows)) / (len(rows) - 1)
-        self.explained_variance_ratio_ = self.explained_variance_ / total
+        self.explained_variance_ratio_ = self.explained_variance_ * (n_rows - 1) / total
         self.n_components_ = self.components_.shape[0]
-        self.n_samples_ = len(rows)
+        self.n_samples_ = n_rows
         return self

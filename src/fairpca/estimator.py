@@ -9,13 +9,23 @@ import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
 
 from fairpca._axes import PrincipalAxes
-from fairpca._checks import check_bandwidth, check_init, check_n_components, check_tolerance, check_two_groups
+from fairpca._checks import (
+    check_bandwidth,
+    check_init,
+    check_mmd,
+    check_n_components,
+    check_tolerance,
+    check_two_groups,
+)
 from fairpca._prepare import PreparedData
 from fairpca._projection import LinearProjection
+from fairpca._streamed import StreamedData, choose_method
 from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
-from fairpca.solvers import STARTS, FitResult, OuterStep, Solution, Solver, Status, WarmStart, solver_from
+from fairpca.measures import demographic_parity
+from fairpca.rows import ArrayRows
+from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
 
 class FairPCA(LinearProjection):
@@ -39,6 +49,11 @@ class FairPCA(LinearProjection):
     solver : {"budget", "repms"} or solver object, default="budget"
         "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
         the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
+    mmd : {"auto", "exact", "fourier", "hermite"}, default="auto"
+        How MMD^2 is computed while the subspace is searched. "exact" compares all pairs of rows; "fourier" (at most 3
+        components) and "hermite" take time and memory linear in the rows, begin on a sample of 4096 of them, and need
+        no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 rows, then "fourier" up to 3
+        components and "hermite" up to 16. Whatever was used, `mmd2_` is measured exactly, or comes with a bound.
     bandwidth : "median" or float, default="median"
         sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions.
     standardize : bool, default=True
@@ -64,7 +79,12 @@ class FairPCA(LinearProjection):
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted from and divides the columns.
     mmd2_ : float
-        Plug-in MMD^2 of the projected training rows, exact; nan without sensitive features.
+        Plug-in MMD^2 of the projected training rows; nan without sensitive features.
+    mmd2_error_ : float
+        Bound on the error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (300,000 with more
+        than 3 components).
+    mmd_method_ : str
+        How MMD^2 was computed during the search: "exact", "fourier" or "hermite".
     bandwidth_ : float
         sigma.
     converged_ : bool
@@ -118,6 +138,7 @@ class FairPCA(LinearProjection):
         *,
         tolerance: float = 1e-3,
         solver: Any = "budget",
+        mmd: str = "auto",
         bandwidth: str | float = "median",
         standardize: bool = True,
         init: Any = "mean-matched",
@@ -127,6 +148,7 @@ class FairPCA(LinearProjection):
         self.n_components = n_components
         self.tolerance = tolerance
         self.solver = solver
+        self.mmd = mmd
         self.bandwidth = bandwidth
         self.standardize = standardize
         self.init = init
@@ -172,40 +194,53 @@ class FairPCA(LinearProjection):
 
     def _prepare(
         self, X: Any, sensitive_features: Any, generator: np.random.Generator
-    ) -> tuple[PreparedData, str | FloatArray]:
+    ) -> tuple[PreparedData | StreamedData, str | FloatArray]:
         """Check the input, learn `mean_` and `scale_`, and return the problem and the start in its coordinates."""
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
         bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, X.shape[1])
+        mmd = check_mmd(self.mmd, d)
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
             self._warn_without_groups()
         # A given start may lie anywhere in the null space; any other needs at most d null axes.
         n_null = d if isinstance(init, str) else X.shape[1]
-        with blas_threads_for(X.size):
-            data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
+        data: PreparedData | StreamedData
+        if groups is None or (method := choose_method(mmd, len(X), d)) == "exact":
+            with blas_threads_for(X.size):
+                data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
+        else:
+            measures = demographic_parity(groups)
+            rows = ArrayRows(X, measures.weights)
+            data = StreamedData.of(rows, measures, method, self.standardize, d, bandwidth, n_null, generator)
+            self.mean_, self.scale_ = data.summary.mean, data.scale
         self._warn_above_rank(d, data.axes.rank)
         return data, init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
 
     def _solve(
         self,
-        data: PreparedData,
+        data: PreparedData | StreamedData,
         tolerance: float,
         solver: Solver,
         start: str | FloatArray | WarmStart,
         generator: np.random.Generator,
     ) -> Solution:
         """Solve, and learn what the run says and the components."""
-        self.bandwidth_ = data.bandwidth
-        if data.problem is None:
+        self.bandwidth_, self.mmd_method_ = data.bandwidth, data.method
+        if isinstance(data, StreamedData):
+            solution = LevelsTask(data, tolerance, solver, generator, self.callback).solve(start)
+        elif data.problem is None:
             solution = _plain_pca(data.axes, data.n_components)
         else:
             with blas_threads_for(data.rows.size):
                 solution = solver.solve(data.problem.afresh(), tolerance, start, generator, self.callback)
         self.result_ = solution.result
-        self.mmd2_, self.converged_ = self.result_.mmd2, self.result_.success
+        self.mmd2_, self.mmd2_error_ = self.result_.mmd2, self.result_.mmd2_error
+        self.converged_ = self.result_.success
         self.n_iter_, self.n_live_components_ = len(self.result_.steps), self.result_.n_live_components
-        self._store(data.axes.axes @ solution.point, data.rows)
+        sums_of_squares = data.n_rows * data.axes.variances[:, None]
+        products = solution.point.T @ (sums_of_squares * solution.point)
+        self._learn_components(data.axes.axes @ solution.point, products, float(sums_of_squares.sum()), data.n_rows)
         return solution
 
 

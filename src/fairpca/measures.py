@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca._checks import distinct
 from fairpca._typing import AnyArray, FloatArray, IntArray
 
 
@@ -54,9 +55,8 @@ def demographic_parity(groups: AnyArray) -> SignedMeasures:
     >>> demographic_parity(np.array(["a", "b", "a", "a"])).weights.ravel()
     array([ 0.33333333, -1.        ,  0.33333333,  0.33333333])
     """
-    (first, second), index = np.unique(groups, return_inverse=True)
-    counts = np.bincount(index, minlength=2)
-    weights = np.array([1.0 / counts[0], -1.0 / counts[1]])[index]
+    (first, second), (n_first, n_second) = distinct(groups)
+    weights = np.where(groups == first, 1.0 / n_first, -1.0 / n_second)
     return SignedMeasures(weights[:, None], np.zeros(1, dtype=np.int64), (f"{first} against {second}",))
 
 

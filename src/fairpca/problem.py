@@ -83,6 +83,29 @@ class Evaluation:
         return float(self.discrepancies.max())
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """The vector h at a frame and how far each entry can be from the exact one."""
+
+    values: FloatArray
+    errors: FloatArray
+
+    @property
+    def worst(self) -> float:
+        """The largest h_j."""
+        return float(self.values.max())
+
+    @property
+    def error(self) -> float:
+        """The largest bound."""
+        return float(self.errors.max())
+
+    @property
+    def at_most(self) -> float:
+        """What no h_j exceeds."""
+        return float((self.values + self.errors).max())
+
+
 @dataclass
 class EvaluationCounts:
     """How often each kind of work was done."""

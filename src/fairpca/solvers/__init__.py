@@ -4,10 +4,11 @@
 from fairpca.solvers._budget import Budget
 from fairpca.solvers._certificate import Certificate
 from fairpca.solvers._gradient_descent import GradientDescent
+from fairpca.solvers._levels import LevelsTask
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._registry import SOLVERS, Solver, solver_from
 from fairpca.solvers._repms import REPMS
-from fairpca.solvers._result import FitResult, OuterStep, Solution, Status
+from fairpca.solvers._result import FitResult, Level, OuterStep, Solution, Status
 from fairpca.solvers._start import STARTS, WarmStart
 from fairpca.solvers._subsolvers import SUBSOLVERS
 from fairpca.solvers._trust_region import TrustRegion
@@ -21,6 +22,8 @@ __all__ = [
     "Certificate",
     "FitResult",
     "GradientDescent",
+    "Level",
+    "LevelsTask",
     "OuterStep",
     "RiemannianBFGS",
     "Solution",

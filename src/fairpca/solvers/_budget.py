@@ -168,7 +168,11 @@ class _Search:
             if pca.worst <= self._tolerance:
                 return self._solution(pca, most, Status.PCA_IS_FAIR)
             self._pca_mmd2 = pca.worst
-        first = self._try(first_live, self._start(init, first_live), n_extra=(self._settings.n_starts or 1) - 1)
+        settled = isinstance(init, WarmStart) and init.settled
+        n_extra = 0 if settled else (self._settings.n_starts or 1) - 1
+        first = self._try(first_live, self._start(init, first_live), n_extra)
+        if settled:
+            return self._conclude()
         smooth = first.outcome.stationary and not first.outcome.rugged
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)

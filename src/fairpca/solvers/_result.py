@@ -71,6 +71,29 @@ Callback = Callable[[OuterStep], None]
 
 
 @dataclass(frozen=True)
+class Level:
+    """Work on one set of rows.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many rows.
+    method : str
+        How the discrepancy was computed on them: "exact", "fourier" or "hermite".
+    n_values, n_gradients : int
+        Evaluations.
+    seconds : float
+        Wall time.
+    """
+
+    n_rows: int
+    method: str
+    n_values: int
+    n_gradients: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class FitResult:
     """What a solver did and why it stopped.
 
@@ -83,7 +106,7 @@ class FitResult:
     tolerance : float
         tau, the largest MMD^2 that was allowed.
     mmd2 : float
-        Largest h_j at the answer, exact.
+        Largest h_j at the answer: exact, or to within `mmd2_error`.
     smallest_mmd2 : float
         Smallest such value met on the way: what is attainable, as far as is known.
     variance_kept : float
@@ -100,6 +123,10 @@ class FitResult:
         Optimality conditions at the answer, from solvers that know the Hessian.
     largest_feasible_components : int or None
         Where the tolerance was not met: the largest number of components found to meet it.
+    mmd2_error : float
+        Bound on the error of `mmd2`; 0 where it is exact.
+    levels : tuple of Level
+        Where rows are many: the work on a sample of them and on all of them, in order.
     """
 
     solver: str
@@ -117,6 +144,8 @@ class FitResult:
     n_live_components: int
     certificate: Certificate | None = None
     largest_feasible_components: int | None = None
+    mmd2_error: float = 0.0
+    levels: tuple[Level, ...] = ()
 
     @property
     def success(self) -> bool:

@@ -32,6 +32,8 @@ class WarmStart:
         MMD^2 of plain PCA.
     view : View, default=None
         The frame in a chart with the second-order model there, where both are known.
+    settled : bool, default=False
+        Whether neither other starts nor other numbers of live components need to be tried.
     """
 
     frame: FloatArray
@@ -39,6 +41,7 @@ class WarmStart:
     n_live: int
     pca_mmd2: float
     view: View | None = None
+    settled: bool = False
 
 
 def mean_matched_frame(problem: FairSubspaceProblem) -> FloatArray:

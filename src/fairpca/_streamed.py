@@ -1,0 +1,245 @@
+"""Many rows, seen in blocks: the fair subspace problem on a sample and on all of them."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairpca._axes import PrincipalAxes
+from fairpca._checks import MOST_FOURIER
+from fairpca._typing import AnyArray, FloatArray
+from fairpca.measures import SignedMeasures, merge_equal_rows
+from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
+from fairpca.mmd._aligned import AlignedMMD
+from fairpca.mmd._two_level import TwoLevelMMD
+from fairpca.problem import FairSubspaceProblem, Measurement
+from fairpca.rows import ColumnSummary, Rows, normalised
+
+SAMPLE_ROWS = 4096
+"""Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
+
+N_FEATURES = 1000
+"""Hermite features; what they leave out is measured exactly and taken into account."""
+
+EXACT_ROWS = 5000
+"""Rows up to which comparing all pairs is as fast as anything else."""
+
+MOST_HERMITE = 16
+"""Components up to which some thousand Hermite features are of use."""
+
+EXACT_PAIRS = {"exact": np.inf, "fourier": 2e9, "hermite": 5e10}
+"""Pairs of rows up to which an answer is confirmed exactly: a second or two where the bound of the approximation is
+sharp (Fourier), a minute or two where it is not (Hermite)."""
+
+
+def choose_method(mmd: str, n_rows: int, n_components: int) -> str:
+    """Return "exact", "fourier" or "hermite".
+
+    Parameters
+    ----------
+    mmd : {"auto", "exact", "fourier", "hermite"}
+        What was asked for.
+    n_rows, n_components : int
+        n and d.
+    """
+    if mmd != "auto":
+        return mmd
+    if n_rows <= EXACT_ROWS or n_components > MOST_HERMITE:
+        return "exact"
+    return "fourier" if n_components <= MOST_FOURIER else "hermite"
+
+
+@dataclass(frozen=True)
+class StreamedData:
+    """Rows in blocks, their principal axes, and the fair subspace problem on them.
+
+    Attributes
+    ----------
+    rows : Rows
+        Raw rows and weights.
+    measures : SignedMeasures
+        Whose columns the weights are; its own weights are not used.
+    method : {"exact", "fourier", "hermite"}
+        How the discrepancy of all rows is computed.
+    summary : ColumnSummary
+        Means, deviations and covariance of the columns.
+    scale : ndarray of shape (p,)
+        What the columns are divided by.
+    axes : PrincipalAxes
+        Principal axes of the scaled columns.
+    bandwidth : float
+        sigma.
+    n_components : int
+        d.
+    sample : ndarray of shape (n_sample, p)
+        A stratified sample of raw rows.
+    sample_weights : ndarray of shape (n_sample, c)
+        Its weights, normalised.
+    """
+
+    rows: Rows
+    measures: SignedMeasures
+    method: str
+    summary: ColumnSummary
+    scale: FloatArray
+    axes: PrincipalAxes
+    bandwidth: float
+    n_components: int
+    sample: AnyArray
+    sample_weights: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        measures: SignedMeasures,
+        method: str,
+        standardize: bool,
+        n_components: int,
+        bandwidth: str | float,
+        n_null: int,
+        generator: np.random.Generator,
+    ) -> "StreamedData":
+        """Prepare rows, in two passes.
+
+        Parameters
+        ----------
+        rows : Rows
+            Raw rows and weights.
+        measures : SignedMeasures
+            Owners and names of the weight columns.
+        method : {"exact", "fourier", "hermite"}
+            How the discrepancy of all rows is computed.
+        standardize : bool
+            Scale the columns to unit variance.
+        n_components : int
+            d.
+        bandwidth : "median" or float
+            sigma, or how to find it.
+        n_null : int
+            How many null axes to keep.
+        generator : numpy.random.Generator
+            Draws the sample.
+        """
+        summary = ColumnSummary.of(rows)
+        if not summary.deviation.any():
+            raise ValueError("X has zero variance in every column; there is nothing to keep.")
+        scale = np.where(summary.deviation > 0, summary.deviation, 1.0) if standardize else np.ones(rows.n_columns)
+        axes = PrincipalAxes.of_covariance(summary.covariance / np.outer(scale, scale), n_null)
+        sample, weights = rows.stratified_sample(SAMPLE_ROWS, generator)
+        if isinstance(bandwidth, str):
+            leading = axes.axes[:, : min(n_components, axes.rank)] / scale[:, None]
+            # Not the stratified sample: the median is one over pairs of rows as they come.
+            plain, _ = rows.sample(np.sort(generator.choice(rows.n_rows, min(rows.n_rows, SAMPLE_ROWS), replace=False)))
+            bandwidth = median_bandwidth((plain - summary.mean) @ leading, generator)
+        return cls(rows, measures, method, summary, scale, axes, bandwidth, n_components, sample, normalised(weights))
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """From raw rows to principal axes; exact zeros on null axes and for constant columns."""
+        matrix = self.axes.axes / self.scale[:, None]
+        matrix[:, self.axes.rank :] = 0.0
+        matrix[self.summary.deviation == 0] = 0.0
+        return Coordinates(self.summary.mean, matrix)
+
+    @cached_property
+    def coarse(self) -> FairSubspaceProblem:
+        """The problem on the sample, with the principal axes and variances of all rows."""
+        return self._problem(self._coarse_discrepancy)
+
+    @cached_property
+    def _coarse_discrepancy(self) -> ExactMMD:
+        measures = SignedMeasures(self.sample_weights, self.measures.owner, self.measures.names)
+        distinct, merged = merge_equal_rows(self.coordinates.centred(self.sample) @ self.coordinates.matrix, measures)
+        return ExactMMD(distinct, merged, self.bandwidth)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @property
+    def n_sample(self) -> int:
+        """Number of rows of the sample."""
+        return len(self.sample)
+
+    def fine(self, frame: FloatArray, tolerance: float, known: FloatArray) -> FairSubspaceProblem:
+        """Return the problem on all rows, for use around a frame where h is known.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (r, k)
+            Where the approximation of the kernel is chosen.
+        tolerance : float
+            tau; the accuracy follows from it.
+        known : ndarray of shape (n_measures,)
+            The vector h there. What Hermite features leave out of it is added as a constant.
+        """
+        discrepancy = self._approximation(tolerance)
+        if isinstance(discrepancy, FourierMMD):
+            return self._problem(TwoLevelMMD(discrepancy.anchored(frame), self._coarse_discrepancy))
+        anchored = discrepancy.anchored(frame)
+        shifted = discrepancy.anchored(frame, known - anchored.features_value(frame))
+        return self._problem(TwoLevelMMD(AlignedMMD(shifted, frame), self._coarse_discrepancy))
+
+    def estimate(self, frame: FloatArray, tolerance: float) -> Measurement:
+        """Return the vector h at a frame in time linear in the rows, with bounds on its errors."""
+        return Measurement(*self._approximation(tolerance).value_and_bound(frame))
+
+    def _approximation(self, tolerance: float) -> FourierMMD | HermiteMMD:
+        """Return the discrepancy of all rows in time linear in them."""
+        arguments = (self.rows, self.coordinates, self.measures.owner, self.measures.n_measures, self.bandwidth)
+        if self.method == "fourier":
+            return FourierMMD(*arguments, accuracy=1e-3 * tolerance)
+        return HermiteMMD(*arguments, n_features=N_FEATURES)
+
+    @property
+    def confirms_exactly(self) -> bool:
+        """Whether answers are measured exactly."""
+        return self.rows.n_rows**2 / 2 <= EXACT_PAIRS[self.method]
+
+    def measure(self, frame: FloatArray, tolerance: float) -> Measurement:
+        """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
+        if not self.confirms_exactly:
+            return self.estimate(frame, tolerance)
+        projected = self.rows.total(projections_of_block, self.coordinates.along(frame))
+        Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
+        distinct, merged = merge_equal_rows(Z, SignedMeasures(weights, self.measures.owner, self.measures.names))
+        values = ExactMMD(distinct, merged, self.bandwidth).value(np.eye(Z.shape[1]))
+        return Measurement(values, np.zeros_like(values))
+
+    def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
+        return FairSubspaceProblem(
+            variances=self.axes.variances,
+            discrepancy=discrepancy,
+            n_components=self.n_components,
+            rank=self.axes.rank,
+            mean_differences=self.coordinates.matrix.T @ self.summary.weighted,
+        )
+
+
+@dataclass(frozen=True)
+class Projections:
+    """Projected rows and their weights, block after block."""
+
+    projections: list[FloatArray]
+    weights: list[AnyArray]
+
+    def __add__(self, other: "Projections") -> "Projections":
+        return Projections(self.projections + other.projections, self.weights + other.weights)
+
+
+def projections_of_block(X: AnyArray, weights: AnyArray, coordinates: Coordinates) -> Projections:
+    """Return the projected rows of a block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Raw rows.
+    weights : ndarray of shape (n_block, c)
+        Their weights.
+    coordinates : Coordinates
+        What they are projected to.
+    """
+    return Projections([coordinates.centred(X) @ coordinates.matrix], [np.asarray(weights)])

@@ -1,0 +1,93 @@
+"""A discrepancy that depends on the frame a little, made a function of the subspace."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import FloatArray
+from fairpca.mmd._two_level import FirstOrderMMD
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The rotation O that brings V closest to an anchor A: the polar factor of V'A = U diag(s) W', O = U W'.
+
+    Attributes
+    ----------
+    left, right : ndarray of shape (d, d)
+        U and W'.
+    sizes : ndarray of shape (d,)
+        The singular values s.
+    anchor : ndarray of shape (r, d)
+        A.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    sizes: FloatArray
+    anchor: FloatArray
+
+    @classmethod
+    def of(cls, V: FloatArray, anchor: FloatArray) -> "Alignment":
+        """Align a frame with an anchor."""
+        left, sizes, right = np.linalg.svd(V.T @ anchor)
+        return cls(left, right, sizes, anchor)
+
+    @property
+    def rotation(self) -> FloatArray:
+        """O."""
+        return self.left @ self.right
+
+    def gradient(self, V: FloatArray, aligned_gradient: FloatArray) -> FloatArray:
+        """Return the gradient of F(V) = f(V O(V)) from that of f at V O.
+
+        With Y = U'V'G W the derivative through O is <Z, U' dV'A W>, Z_ij = (Y_ij - Y_ji) / (s_i + s_j).
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            The frame.
+        aligned_gradient : ndarray of shape (r, d)
+            G, the gradient of f at V O.
+        """
+        inside = self.left.T @ (V.T @ aligned_gradient) @ self.right.T
+        turning = (inside - inside.T) / np.maximum(self.sizes[:, None] + self.sizes[None, :], 1e-300)
+        return aligned_gradient @ self.rotation.T + self.anchor @ (self.left @ turning @ self.right).T
+
+
+class AlignedMMD:
+    """A discrepancy evaluated at the frame of a subspace that lies closest to an anchor.
+
+    Truncated expansions tell V from V O by their error. Solvers change the frame of a subspace at will, and a value
+    that changes with it stops their line searches.
+
+    Parameters
+    ----------
+    discrepancy : FirstOrderMMD
+        The discrepancy.
+    anchor : ndarray of shape (r, d)
+        The frame for which it was made.
+    """
+
+    def __init__(self, discrepancy: FirstOrderMMD, anchor: FloatArray) -> None:
+        self.n_measures = discrepancy.n_measures
+        self._discrepancy = discrepancy
+        self._anchor = anchor
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) of the subspace spanned by V."""
+        return self._discrepancy.value(V @ Alignment.of(V, self._anchor).rotation)
+
+    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradient of sum_j lambda_j h_j, the part through the alignment included."""
+        alignment = Alignment.of(V, self._anchor)
+        values, gradient = self._discrepancy.evaluate(V @ alignment.rotation, multipliers)
+        return values, alignment.gradient(V, gradient)
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the Hessian product, without what the alignment adds: terms of the size of the truncation error."""
+        rotation = Alignment.of(V, self._anchor).rotation
+        return self._discrepancy.hessian_product(V @ rotation, direction @ rotation, multipliers) @ rotation.T

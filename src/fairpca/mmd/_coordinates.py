@@ -1,0 +1,137 @@
+"""From raw blocks of rows to the coordinates that a discrepancy works in, and its derivatives back."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca.rows import Rows
+
+SAMPLE_ROWS = 4096
+"""Rows that suggest where the others are."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Linear coordinates y = matrix'(x - mean) of raw rows x.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (p,)
+        Mean of the raw rows.
+    matrix : ndarray of shape (p, r)
+        For principal axes of scaled columns diag(1 / scale) @ axes; zero columns for null axes.
+    """
+
+    mean: FloatArray
+    matrix: FloatArray
+
+    def centred(self, block: AnyArray) -> FloatArray:
+        """Return x - mean in float64.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_block, p)
+            Raw rows, float32 or float64.
+        """
+        return np.subtract(block, self.mean, dtype=np.float64)
+
+    def project(self, block: AnyArray, V: FloatArray) -> FloatArray:
+        """Return V'y for each row of a block.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_block, p)
+            Raw rows.
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        return self.centred(block) @ (self.matrix @ V)
+
+    def along(self, V: FloatArray) -> "Coordinates":
+        """Return the coordinates V'y, which are all that a block of rows has to know of the frame V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        return Coordinates(self.mean, self.matrix @ V)
+
+
+@dataclass(frozen=True)
+class MeasuredRows:
+    """Rows with weight columns, seen in coordinates and in units of the bandwidth.
+
+    Attributes
+    ----------
+    rows : Rows
+        Raw rows x_i and weights w_ic.
+    coordinates : Coordinates
+        From raw rows to y.
+    owner : ndarray of shape (n_columns,)
+        Index j of the measure that each weight column belongs to.
+    n_measures : int
+        Number of measures.
+    bandwidth : float
+        sigma.
+    """
+
+    rows: Rows
+    coordinates: Coordinates
+    owner: IntArray
+    n_measures: int
+    bandwidth: float
+
+    def along(self, V: FloatArray, rotation: FloatArray) -> Coordinates:
+        """Return the coordinates z = R'V'y / sigma, in which the kernel is exp(-|z - z'|^2 / 2)."""
+        return self.coordinates.along(V @ (rotation / self.bandwidth))
+
+    def gradient(self, total: FloatArray, rotation: FloatArray) -> FloatArray:
+        """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with forces f_i = dh / dz_i."""
+        return (self.coordinates.matrix.T @ total) @ (rotation.T / self.bandwidth)
+
+    def by_measure(self, columns: FloatArray) -> FloatArray:
+        """Return the sums of a number for each column over the columns of each measure."""
+        values = np.zeros(self.n_measures)
+        np.add.at(values, self.owner, columns)
+        return values
+
+    def column_scales(self, multipliers: FloatArray | None) -> FloatArray:
+        """Return lambda_j for each column; 1 without multipliers."""
+        return np.ones(len(self.owner)) if multipliers is None else np.asarray(multipliers)[self.owner]
+
+    def sample_coordinates(self) -> FloatArray:
+        """Return y / sigma of rows evenly spaced through the table, at most `SAMPLE_ROWS`."""
+        block, _ = self.rows.sample(spaced_indices(self.rows.n_rows))
+        return self.coordinates.centred(block) @ (self.coordinates.matrix / self.bandwidth)
+
+
+def spaced_indices(n_rows: int) -> IntArray:
+    """Return at most `SAMPLE_ROWS` evenly spaced row numbers.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows to choose from.
+    """
+    count = min(n_rows, SAMPLE_ROWS)
+    return np.arange(count, dtype=np.int64) * n_rows // count
+
+
+def principal_rotation(Z: FloatArray) -> FloatArray:
+    """Return the rotation to the principal axes of projected rows, by decreasing variance.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Projected rows.
+
+    Returns
+    -------
+    rotation : ndarray of shape (d, d)
+        Z @ rotation has a diagonal covariance.
+    """
+    centred = Z - Z.mean(axis=0)
+    return np.ascontiguousarray(np.linalg.eigh(centred.T @ centred)[1][:, ::-1])

@@ -1,0 +1,191 @@
+"""The MMD^2 of rows projected to any number of dimensions, in time linear in the rows, by Hermite features."""
+# SPDX-License-Identifier: MIT
+
+import copy
+
+import numpy as np
+
+from fairpca._typing import FloatArray, IntArray
+from fairpca.mmd._coordinates import Coordinates, MeasuredRows
+from fairpca.mmd._hermite_basis import HermiteBasis
+from fairpca.mmd._hermite_passes import (
+    force_rates_of_block,
+    forces_of_block,
+    moment_rates_of_block,
+    moments_of_block,
+    residuals_of_block,
+)
+from fairpca.rows import Rows
+
+
+class HermiteMMD:
+    r"""Discrepancies h_j(V) = sum_c w_c' K w_c of projected rows, with D features of the kernel.
+
+    The kernel is a sum of products of eigenfunctions (see `HermiteBasis`), of which the D with the largest eigenvalues
+    are kept, so that
+
+    .. math:: h_D = \sum_c |\sum_i w_{ic} \Phi(z_i)|^2 \le h.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows and weight columns w_c.
+    coordinates : Coordinates
+        From raw rows to the coordinates of the frames V.
+    owner : ndarray of shape (n_columns,)
+        Index j of the measure that each column belongs to.
+    n_measures : int
+        Number of measures.
+    bandwidth : float
+        sigma.
+    n_features : int, default=1000
+        D.
+
+    Notes
+    -----
+    Every call fits the basis (rotation, spread, orders) to its frame, from a sample of rows. `anchored` fits it once
+    and keeps it: h_D then is a smooth function of the matrix V, and `evaluate` and `hessian_product` are its exact
+    derivatives. With a basis that stays, h_D(V O) differs from h_D(V) for rotations O by no more than the
+    truncation error: a solver that retracts without rotating, as the polar retraction does, never notices.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        coordinates: Coordinates,
+        owner: IntArray,
+        n_measures: int,
+        bandwidth: float,
+        n_features: int = 1000,
+    ) -> None:
+        self.n_measures = n_measures
+        self.bandwidth = float(bandwidth)
+        self._data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
+        self._sample = self._data.sample_coordinates()
+        self._basis: HermiteBasis | None = None
+        self.n_features = n_features
+        self.offset: FloatArray = np.zeros(n_measures)
+
+    def anchored(self, V: FloatArray, offset: FloatArray | None = None) -> "HermiteMMD":
+        """Return the same discrepancy with the basis that suits V and a constant added to its values.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        offset : ndarray of shape (n_measures,), default=None
+            Added to the vector h: what is known of exact h - h_D at V. By default 0.
+        """
+        anchored = copy.copy(self)
+        anchored._basis = HermiteBasis.fit(self._sample @ V, self.n_features)
+        anchored.offset = np.zeros(self.n_measures) if offset is None else np.asarray(offset, dtype=np.float64)
+        return anchored
+
+    def features_value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_D) at V, without offset.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        basis = self._basis_at(V)
+        return self._squared_norms(self._data.rows.total(moments_of_block, self._frame(V, basis), basis))
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_D + offset) at V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        return self.features_value(V) + self.offset
+
+    def value_and_bound(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r"""Return the best estimate of the vector h at V and bounds on its errors, without use of the offset.
+
+        With the residual r_i = 1 - \|Phi(z_i)\|^2 of the kernel at each row the estimate is h_D + sum_i w_i^2 r_i,
+        exact on the diagonal. Since the rest of the kernel is positive semidefinite, the exact h is at least h_D and at
+        most h_D + (sum_i \|w_i\| sqrt(r_i))^2.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+
+        Returns
+        -------
+        values, bounds : ndarray of shape (n_measures,)
+            The estimates, and how far at most each is from the exact h_j but for rounding.
+        """
+        basis = self._basis_at(V)
+        sums = self._data.rows.total(residuals_of_block, self._frame(V, basis), basis)
+        diagonal, rest = self._data.by_measure(sums.diagonal), self._data.by_measure(sums.spread**2)
+        return self._squared_norms(sums.moments) + diagonal, np.maximum(diagonal, rest - diagonal)
+
+    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_D + offset) and the Euclidean gradient of sum_j lambda_j h_D,j, in two passes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j; by default all 1.
+
+        Returns
+        -------
+        values : ndarray of shape (n_measures,)
+            The values.
+        gradient : ndarray of shape (r, d)
+            Gradient of the weighted sum with respect to V.
+        """
+        basis = self._basis_at(V)
+        frame = self._frame(V, basis)
+        moments = self._data.rows.total(moments_of_block, frame, basis)
+        potentials = 2 * self._data.column_scales(multipliers)[:, None] * moments
+        field = np.concatenate([potentials, _raised(potentials, basis)])
+        total = self._data.rows.total(forces_of_block, frame, basis, field)
+        return self._squared_norms(moments) + self.offset, self._data.gradient(total, basis.rotation)
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative of the gradient of sum_j lambda_j h_D,j along `direction`, in two passes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        direction : ndarray of shape (r, d)
+            Direction E; any matrix, tangent or not.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j; by default all 1.
+        """
+        basis = self._basis_at(V)
+        frame, velocity = self._frame(V, basis), self._frame(direction, basis).matrix
+        sums = self._data.rows.total(moment_rates_of_block, frame, basis, velocity)
+        moments, damped, *moving = np.split(sums, 2 + V.shape[1])
+        rates = damped + np.sum([basis.lowered(each, b) for b, each in enumerate(moving)], axis=0)
+        scales = 2 * self._data.column_scales(multipliers)[:, None]
+        slopes = _raised(scales * moments, basis)
+        curvatures = np.concatenate([_raised(each, basis) for each in np.split(slopes, V.shape[1])])
+        field = np.concatenate([scales * moments, slopes, curvatures])
+        rate_field = np.concatenate([scales * rates, _raised(scales * rates, basis)])
+        total = self._data.rows.total(force_rates_of_block, frame, basis, field, rate_field, velocity)
+        return self._data.gradient(total, basis.rotation)
+
+    def _basis_at(self, V: FloatArray) -> HermiteBasis:
+        return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)
+
+    def _frame(self, V: FloatArray, basis: HermiteBasis) -> Coordinates:
+        return self._data.along(V, basis.rotation)
+
+    def _squared_norms(self, moments: FloatArray) -> FloatArray:
+        return self._data.by_measure(np.einsum("cf,cf->c", moments, moments))
+
+
+def _raised(coefficients: FloatArray, basis: HermiteBasis) -> FloatArray:
+    """Return c^(a) for each coordinate a, one after the other."""
+    return np.concatenate([basis.raised(coefficients, a) for a in range(len(basis.ratios))])

@@ -1,0 +1,165 @@
+"""The passes over the rows of a Hermite discrepancy: moments, residuals, forces.
+
+What is here runs on one block of rows, maybe in another process, and returns something small that can be added.
+"""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import AnyArray, FloatArray
+from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd._hermite_basis import HermiteBasis
+
+PIECE_NUMBERS = 2**20
+"""Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
+wait for each other's interpreter lock, which every short operation takes."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Moments of the features, with what they leave of the kernel.
+
+    Attributes
+    ----------
+    moments : ndarray of shape (n_columns, D)
+        sum_i w_ic Phi(y_i).
+    diagonal : ndarray of shape (n_columns,)
+        sum_i w_ic^2 r_i with the residual r_i = 1 - |Phi(y_i)|^2 of the kernel at row i.
+    spread : ndarray of shape (n_columns,)
+        sum_i |w_ic| sqrt(r_i).
+    """
+
+    moments: FloatArray
+    diagonal: FloatArray
+    spread: FloatArray
+
+    def __add__(self, other: "Residuals") -> "Residuals":
+        return Residuals(self.moments + other.moments, self.diagonal + other.diagonal, self.spread + other.spread)
+
+
+def moments_of_block(X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis) -> FloatArray:
+    """Return sum_i w_ic Phi(y_i), of shape (n_columns, D)."""
+    total = np.zeros((weights.shape[1], basis.n_features))
+    for rows, piece_weights in _pieces(X, weights, frame, basis):
+        total += basis.moments(frame.matrix.T @ rows.T, piece_weights)
+    return total
+
+
+def residuals_of_block(X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis) -> Residuals:
+    """Return moments and residuals of a block."""
+    n_columns = weights.shape[1]
+    total = Residuals(np.zeros((n_columns, basis.n_features)), np.zeros(n_columns), np.zeros(n_columns))
+    workspace = _workspace(basis)
+    for rows, piece_weights in _pieces(X, weights, frame, basis):
+        features = basis.values(frame.matrix.T @ rows.T, workspace)
+        # Rounding can bring the sum of squares above 1.
+        residual = np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
+        spread = np.abs(piece_weights) @ np.sqrt(residual)
+        total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread)
+    return total
+
+
+def moment_rates_of_block(
+    X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis, direction: FloatArray
+) -> FloatArray:
+    """Return moments for the columns w_c, then -w_c * sum_b (1 - t_b) y_b y'_b, then w_c * y'_b for each b.
+
+    y' is the velocity direction'(x - mean) of a row; the result has the shape ((2 + d) * n_columns, D).
+    """
+    n_columns, d = weights.shape[1], direction.shape[1]
+    total = np.zeros(((2 + d) * n_columns, basis.n_features))
+    for rows, piece_weights in _pieces(X, weights, frame, basis):
+        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
+        damping = -np.einsum("a,ai,ai->i", basis.decay, Y, velocities)
+        factors = np.concatenate([np.ones((1, len(rows))), damping[None], velocities])
+        columns = (factors[:, None] * piece_weights).reshape(len(total), -1)
+        total += basis.moments(Y, columns)
+    return total
+
+
+def forces_of_block(
+    X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis, field: FloatArray
+) -> FloatArray:
+    """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
+
+    Parameters
+    ----------
+    X, weights : ndarray
+        The block.
+    frame : Coordinates
+        From rows to the axes of the basis.
+    basis : HermiteBasis
+        The features.
+    field : ndarray of shape ((1 + d) * n_columns, D)
+        Coefficients c of the potential of each column, then c^(a) for each coordinate a.
+    """
+    n_columns, d = weights.shape[1], frame.matrix.shape[1]
+    total, workspace = np.zeros((X.shape[1], d)), _workspace(basis)
+    for rows, piece_weights in _pieces(X, weights, frame, basis):
+        Y = frame.matrix.T @ rows.T
+        felt = (field @ basis.values(Y, workspace)).reshape(1 + d, n_columns, -1)
+        potential, *slopes = np.einsum("aci,ci->ai", felt, piece_weights)
+        forces = np.stack(slopes) - basis.decay[:, None] * Y * potential
+        total += rows.T @ forces.T
+    return total
+
+
+def force_rates_of_block(
+    X: AnyArray,
+    weights: AnyArray,
+    frame: Coordinates,
+    basis: HermiteBasis,
+    field: FloatArray,
+    rate_field: FloatArray,
+    direction: FloatArray,
+) -> FloatArray:
+    """Return the rate of change of the sum of `forces_of_block`.
+
+    Parameters
+    ----------
+    X, weights, frame, basis
+        See `forces_of_block`.
+    field : ndarray of shape ((1 + d + d * d) * n_columns, D)
+        Coefficients c, c^(a) and c^(a)(b).
+    rate_field : ndarray of shape ((1 + d) * n_columns, D)
+        The rates of c and c^(a).
+    direction : ndarray of shape (p, d)
+        The velocity of row x is direction'(x - mean).
+    """
+    n_columns, d = weights.shape[1], direction.shape[1]
+    total, workspace = np.zeros((X.shape[1], d)), _workspace(basis)
+    both = np.concatenate([field, rate_field])
+    for rows, piece_weights in _pieces(X, weights, frame, basis):
+        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
+        felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_columns, -1)
+        numbers = np.einsum("aci,ci->ai", felt, piece_weights)
+        here, slopes, curvatures, rate, slope_rates = np.split(numbers, np.cumsum([1, d, d * d, 1]))
+        pull = basis.decay[:, None] * Y
+        moved = np.einsum("bi,bi->i", velocities, slopes - pull * here)
+        forces = slope_rates - pull * (rate + moved) - basis.decay[:, None] * velocities * here
+        forces -= np.einsum("bi,bi->i", velocities, pull) * slopes
+        forces += np.einsum("bi,abi->ai", velocities, curvatures.reshape(d, d, -1))
+        total += rows.T @ forces.T
+    return total
+
+
+def _pieces(
+    X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield few centred rows at a time, and their weights as columns, so that their features stay in the cache."""
+    height = _height(basis)
+    for start in range(0, len(X), height):
+        piece = slice(start, start + height)
+        yield frame.centred(X[piece]), np.ascontiguousarray(weights[piece].T)
+
+
+def _height(basis: HermiteBasis) -> int:
+    return max(32, min(4096, PIECE_NUMBERS // basis.n_features))
+
+
+def _workspace(basis: HermiteBasis) -> FloatArray:
+    """Return memory for the features of a piece: new memory for every piece would be in no cache."""
+    return np.empty(basis.n_features * _height(basis))

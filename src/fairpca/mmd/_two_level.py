@@ -1,0 +1,47 @@
+"""A discrepancy on all rows that takes its Hessian from a sample of them."""
+# SPDX-License-Identifier: MIT
+
+from typing import Protocol
+
+from fairpca._typing import FloatArray
+from fairpca.mmd._exact import ExactMMD
+
+
+class FirstOrderMMD(Protocol):
+    """A discrepancy with first derivatives and products with its Hessian."""
+
+    n_measures: int
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V."""
+
+    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradient of sum_j lambda_j h_j."""
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
+
+
+class TwoLevelMMD:
+    """Values and gradients of all rows; Hessians of a sample.
+
+    A Hessian shapes the steps of a solver but not where they end: the one of a few thousand rows, which costs as much
+    as a gradient of millions, serves as well.
+
+    Parameters
+    ----------
+    fine : FirstOrderMMD
+        The discrepancy of all rows.
+    coarse : ExactMMD
+        The discrepancy of a sample, in the same coordinates and with the same bandwidth.
+    """
+
+    def __init__(self, fine: FirstOrderMMD, coarse: ExactMMD) -> None:
+        self.n_measures = fine.n_measures
+        self.value = fine.value
+        self.evaluate = fine.evaluate
+        self.hessian_product = fine.hessian_product
+        self.hessian = coarse.hessian
+        self.isolated_directions = coarse.isolated_directions

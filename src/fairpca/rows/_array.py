@@ -1,0 +1,72 @@
+"""Rows in an array, in memory or mapped from a file."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fairpca._threads import run_all, single_threaded_blas
+from fairpca._typing import AnyArray, FloatArray
+from fairpca.rows._protocol import Partial
+from fairpca.rows._strata import shares, strata
+
+BLOCK_NUMBERS = 2**18
+"""Numbers in a block: 2 MB in float64, a share of the cache of one core."""
+
+LANES = 8
+"""Partial sums. Fixed, so that the order of additions, hence the last bit, is the same for any thread count."""
+
+
+class ArrayRows:
+    """Rows of an array of shape (n, p), float32 or float64, used as they are: no copy of the whole is made.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        The rows, for example a `numpy.memmap`.
+    weights : ndarray of shape (n, c)
+        Their weights.
+    """
+
+    def __init__(self, X: AnyArray, weights: FloatArray) -> None:
+        self._X = X
+        self._weights = weights
+        self.n_rows, self.n_columns = X.shape
+
+    def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
+        """Return the sum over blocks, see `Rows.total`; runs in threads."""
+        height = max(256, BLOCK_NUMBERS // self.n_columns)
+        starts = range(0, self.n_rows, height)
+        n_lanes = min(LANES, len(starts))
+        sums: list[Any] = [None] * n_lanes
+
+        def work(lane: int) -> None:
+            # Neighbouring blocks, so that a mapped file is read forwards.
+            first, last = (len(starts) * edge // n_lanes for edge in (lane, lane + 1))
+            for start in starts[first:last]:
+                block = slice(start, start + height)
+                term = function(self._X[block], self._weights[block], *arguments)
+                sums[lane] = term if sums[lane] is None else sums[lane] + term
+
+        with single_threaded_blas():
+            run_all([partial(work, lane) for lane in range(n_lanes)])
+        total: Partial = sums[0]
+        for term in sums[1:]:
+            total = total + term
+        return total
+
+    def sample(self, indices: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Return rows and weights, see `Rows.sample`."""
+        return np.asarray(self._X[indices]), self._weights[indices]
+
+    def stratified_sample(self, size: int, generator: np.random.Generator) -> tuple[AnyArray, AnyArray]:
+        """Return random rows and weights, see `Rows.stratified_sample`."""
+        codes, stratum = np.unique(strata(self._weights), return_inverse=True)
+        wanted = shares(np.bincount(stratum, minlength=len(codes)), size)
+        chosen = [
+            generator.choice(np.flatnonzero(stratum == index), count, replace=False)
+            for index, count in enumerate(wanted)
+        ]
+        return self.sample(np.sort(np.concatenate(chosen)))

@@ -1,0 +1,230 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from fairpca._axes import PrincipalAxes
+from fairpca.geometry import taylor_slope
+from fairpca.measures import SignedMeasures, demographic_parity
+from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD, features_for, median_bandwidth
+from fairpca.mmd._hermite_basis import HermiteBasis
+from fairpca.rows import ArrayRows
+
+OWNER = np.array([0, 1, 1])
+
+
+class PickledBlocks:
+    """Rows in blocks of a given height, whose work is pickled on its way."""
+
+    def __init__(self, X, weights, height):
+        self.X, self.weights, self.height = X, weights, height
+        self.n_rows, self.n_columns = X.shape
+
+    def total(self, function, *arguments):
+        terms = []
+        for start in range(0, self.n_rows, self.height):
+            block = slice(start, start + self.height)
+            task, data = pickle.loads(pickle.dumps((function, arguments)))
+            terms.append(pickle.loads(pickle.dumps(task(self.X[block], self.weights[block], *data))))
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    def sample(self, indices):
+        return self.X[indices], self.weights[indices]
+
+
+class Case:
+    """Raw rows, their coordinates, two measures of one and two columns, a frame and a direction."""
+
+    def __init__(self, rng, d, n=500, p=14, r=12):
+        self.X = rng.normal(size=(n, p)) * np.geomspace(3, 0.3, p) + 100
+        group = rng.permutation(np.arange(n) % 3)
+        self.X[group == 1, 0] += 2
+        self.weights = np.stack([(group == k) / np.sum(group == k) - 1 / n for k in range(3)], axis=1)
+        self.coordinates = Coordinates(self.X.mean(axis=0), np.eye(p, r))
+        self.V = np.linalg.qr(rng.normal(size=(r, d)))[0]
+        self.E = np.linalg.qr(rng.normal(size=(r, d)))[0]
+        self.bandwidth = 2.0 * np.sqrt(d)
+
+    def exact(self):
+        coordinates = self.coordinates.project(self.X, np.eye(self.coordinates.matrix.shape[1]))
+        return ExactMMD(coordinates, SignedMeasures(self.weights, OWNER, ("x", "y")), self.bandwidth)
+
+    def hermite(self, n_features, rows=ArrayRows, **options):
+        data = rows(self.X, self.weights, **options)
+        return HermiteMMD(data, self.coordinates, OWNER, 2, self.bandwidth, n_features)
+
+
+def with_far_rows(case):
+    case.X[3] += 50 * case.bandwidth
+    case.X[4] -= 20 * case.bandwidth
+    return case
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize(
+    ("d", "n_features", "accuracy"), [(1, 30, 1e-9), (2, 200, 1e-9), (5, 600, 1e-6), (10, 600, 1e-5)]
+)
+def test_agrees_with_the_exact_values_to_the_stated_bound(rng, d, n_features, accuracy, far):
+    case = with_far_rows(Case(rng, d)) if far else Case(rng, d)
+    mmd, expected = case.hermite(n_features), case.exact().value(case.V)
+    values, bounds = mmd.value_and_bound(case.V)
+    assert np.all(np.abs(values - expected) <= bounds + 1e-13)
+    assert np.all(mmd.features_value(case.V) <= expected + 1e-13)
+    if not far:
+        np.testing.assert_allclose(values, expected, rtol=0, atol=accuracy)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_derivatives_agree_with_the_exact_ones_when_the_features_suffice(rng, d):
+    case = Case(rng, d)
+    exact, mmd = case.exact(), case.hermite(60 if d == 1 else 1500)
+    multipliers = np.array([0.5, 3.0])
+    for expected, found in zip(exact.evaluate(case.V, multipliers), mmd.evaluate(case.V, multipliers), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        mmd.hessian_product(case.V, case.E, multipliers),
+        exact.hessian_product(case.V, case.E, multipliers),
+        rtol=0,
+        atol=1e-7,
+    )
+
+
+@pytest.mark.parametrize(("d", "n_features"), [(1, 8), (2, 25), (5, 60), (10, 150)])
+def test_anchored_values_and_derivatives_have_the_right_taylor_slopes(rng, d, n_features):
+    case = Case(rng, d)
+    mmd = case.hermite(n_features).anchored(case.V)
+    V, E = case.V, case.E
+    values, gradient = mmd.evaluate(V)
+    product = mmd.hessian_product(V, E)
+    slope, curvature = np.vdot(gradient, E), np.vdot(product, E)
+    steps = np.logspace(-3.5, -2, 8)
+
+    def change(t):
+        return mmd.value(V + t * E).sum() - values.sum() - t * slope
+
+    assert taylor_slope(change, steps) == pytest.approx(2, abs=0.1)
+    assert taylor_slope(lambda t: change(t) - t * t * curvature / 2, steps) == pytest.approx(3, abs=0.2)
+    rate = taylor_slope(lambda t: np.linalg.norm(mmd.evaluate(V + t * E)[1] - gradient - t * product), steps)
+    assert rate == pytest.approx(2, abs=0.2)
+
+
+def test_multipliers_weigh_the_measures(rng):
+    mmd, V, E = (case := Case(rng, 5)).hermite(100), case.V, case.E
+    first, second = np.eye(2)
+    joint = np.array([0.5, 3.0])
+    gradients = [mmd.evaluate(V, multipliers)[1] for multipliers in (first, second, joint)]
+    np.testing.assert_allclose(gradients[2], 0.5 * gradients[0] + 3 * gradients[1], rtol=0, atol=1e-14)
+    products = [mmd.hessian_product(V, E, multipliers) for multipliers in (first, second, joint)]
+    np.testing.assert_allclose(products[2], 0.5 * products[0] + 3 * products[1], rtol=0, atol=1e-14)
+
+
+def test_an_offset_makes_the_values_exact_at_the_anchor(rng):
+    case = Case(rng, 10)
+    mmd, expected = case.hermite(100), case.exact().value(case.V)
+    anchored = mmd.anchored(case.V, offset=expected - mmd.features_value(case.V))
+    np.testing.assert_allclose(anchored.value(case.V), expected, rtol=0, atol=1e-15)
+    values, gradient = anchored.evaluate(case.V)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(gradient, mmd.evaluate(case.V)[1], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("height", [1, 37, 700])
+def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
+    case = with_far_rows(Case(rng, 5, n=200))
+    reference, mmd = case.hermite(80), case.hermite(80, PickledBlocks, height=height)
+    for expected, found in zip(reference.evaluate(case.V), mmd.evaluate(case.V), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    for expected, found in zip(reference.value_and_bound(case.V), mmd.value_and_bound(case.V), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        mmd.hessian_product(case.V, case.E), reference.hessian_product(case.V, case.E), rtol=0, atol=1e-14
+    )
+
+
+def test_single_precision_rows_are_used_as_the_numbers_they_are(rng):
+    case = Case(rng, 2)
+    case.X = case.X.astype(np.float32)
+    values, gradient = case.hermite(600).evaluate(case.V)
+    expected, expected_gradient = case.exact().evaluate(case.V)
+    assert gradient.dtype == np.float64
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(gradient, expected_gradient, rtol=0, atol=1e-9)
+
+
+def test_invariant_to_rotations_of_the_frame_until_anchored(rng):
+    case = Case(rng, 5)
+    mmd = case.hermite(100)
+    rotation = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    values, gradient = mmd.evaluate(case.V)
+    rotated_values, rotated_gradient = mmd.evaluate(case.V @ rotation)
+    np.testing.assert_allclose(rotated_values, values, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(rotated_gradient, gradient @ rotation, rtol=0, atol=1e-12)
+    anchored, bound = mmd.anchored(case.V), mmd.value_and_bound(case.V)[1].max()
+    np.testing.assert_allclose(anchored.value(case.V @ rotation), values, rtol=0, atol=10 * bound)
+
+
+def test_null_directions_feel_nothing(rng):
+    case = Case(rng, 5)
+    case.coordinates.matrix[:, -1] = 0
+    V = np.eye(12, 5)
+    V[:, -1] = np.eye(12)[-1]
+    values, gradient = case.hermite(600).evaluate(V)
+    np.testing.assert_allclose(values, case.exact().value(V), rtol=0, atol=1e-4)
+    np.testing.assert_array_equal(gradient[-1], 0)
+
+
+@pytest.mark.parametrize(("d", "n_features"), [(1, 40), (2, 300), (4, 900), (7, 500)])
+def test_the_features_are_the_products_of_largest_eigenvalue(rng, d, n_features):
+    Z = rng.normal(size=(300, d)) * np.geomspace(1, 0.1, d)
+    basis = HermiteBasis.fit(Z, n_features)
+    features = basis.values((Z @ basis.rotation).T)
+    kernel, rest = np.exp(-cdist(Z, Z, "sqeuclidean") / 2), 0.1 if d > 4 else 1e-3
+    np.testing.assert_allclose(features.T @ features, kernel, rtol=0, atol=rest)
+    assert np.linalg.eigvalsh(kernel - features.T @ features)[0] > -1e-12
+
+    orders = basis.orders
+    assert len({tuple(row) for row in orders.tolist()}) == n_features
+    eigenvalues = orders @ np.log(basis.ratios)
+    outside = [
+        row + step
+        for row in orders
+        for step in np.eye(d, dtype=int)
+        if not np.any(np.all(orders == row + step, axis=1))
+    ]
+    assert eigenvalues.min() >= (np.array(outside) @ np.log(basis.ratios)).max() - 1e-12
+
+
+def test_the_number_of_features_grows_with_the_accuracy(rng):
+    case = Case(rng, 5, n=6000)
+    frames = [np.eye(12, 5), case.V]
+    data = (ArrayRows(case.X, case.weights), case.coordinates, OWNER, 2, case.bandwidth, frames)
+    coarse, fine, capped = (features_for(*data, accuracy, most=2000) for accuracy in (1e-3, 1e-7, 0.0))
+    assert coarse.met
+    assert fine.met
+    assert coarse.n_features < fine.n_features <= capped.n_features == 2000
+    assert not capped.met
+    mmd = case.hermite(fine.n_features)
+    for V in frames:
+        np.testing.assert_allclose(mmd.value_and_bound(V)[0], case.exact().value(V), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["german", "compas", "adult"])
+def test_the_bound_holds_on_published_data(reference, rng, name):
+    data = reference(name, 0)
+    X, measures = data["X_train"], demographic_parity(data["a_train"])
+    mean = X.mean(axis=0)
+    axes = PrincipalAxes.of(X - mean, 0)
+    coordinates = axes.coordinates(X - mean)
+    for d, n_features in ((2, 200), (5, 300), (9, 1000)):
+        bandwidth = median_bandwidth(coordinates[:, :d], rng)
+        exact = ExactMMD(coordinates, measures, bandwidth)
+        rows = ArrayRows(X, measures.weights)
+        mmd = HermiteMMD(rows, Coordinates(mean, axes.axes), measures.owner, 1, bandwidth, n_features)
+        for V in (np.eye(axes.rank, d), np.linalg.qr(rng.normal(size=(axes.rank, d)))[0]):
+            values, bounds = mmd.value_and_bound(V)
+            assert np.abs(values - exact.value(V)) <= bounds + 1e-13
+            np.testing.assert_allclose(values, exact.value(V), rtol=0, atol=1e-3)

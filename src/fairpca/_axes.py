@@ -9,6 +9,25 @@ from fairpca._typing import FloatArray
 
 
 @dataclass(frozen=True)
+class AxesRequest:
+    """What is wanted of the axes and the kernel on them.
+
+    Attributes
+    ----------
+    n_components : int
+        d.
+    bandwidth : "median" or float
+        sigma, or how to find it.
+    n_null : int
+        How many null axes to keep.
+    """
+
+    n_components: int
+    bandwidth: str | float
+    n_null: int
+
+
+@dataclass(frozen=True)
 class PrincipalAxes:
     """Orthonormal axes of the feature space, live ones by decreasing variance, then null ones.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._axes import PrincipalAxes
+from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import demographic_parity, merge_equal_rows
 from fairpca.mmd import ExactMMD, median_bandwidth
@@ -42,9 +42,7 @@ class PreparedData:
         cls,
         rows: FloatArray,
         groups: AnyArray | None,
-        n_components: int,
-        bandwidth: str | float,
-        n_null: int,
+        request: AxesRequest,
         generator: np.random.Generator,
     ) -> "PreparedData":
         """Prepare rows.
@@ -55,16 +53,13 @@ class PreparedData:
             Centred, scaled rows.
         groups : ndarray of shape (n,) or None
             Two distinct labels.
-        n_components : int
-            d.
-        bandwidth : "median" or float
-            sigma, or how to find it.
-        n_null : int
-            How many null axes to keep.
+        request : AxesRequest
+            Number of components, bandwidth and null axes.
         generator : numpy.random.Generator
             Draws the rows for the median where there are many.
         """
-        axes = PrincipalAxes.of(rows, n_null)
+        n_components, bandwidth = request.n_components, request.bandwidth
+        axes = PrincipalAxes.of(rows, request.n_null)
         if isinstance(bandwidth, str):
             bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], generator)
         if groups is None:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.rows import is_dask, project_lazily
 
 BLOCK_NUMBERS = 2**21
 """Numbers in a block of rows that is projected at once, 16 MB."""
@@ -48,14 +49,17 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
             Rows.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Their coordinates in the fair subspace.
+            Their coordinates in the fair subspace; of a Dask table a lazy one of the same kind and blocks.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            return project_lazily(X, self.mean_, self.scale_, self.components_, self.get_feature_names_out())
         rows = self._validated(X)
         Z = np.empty((len(rows), len(self.components_)), dtype=rows.dtype)
         # In blocks: no second copy of a table that may be mapped from a file.

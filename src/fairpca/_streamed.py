@@ -3,10 +3,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from fairpca._axes import PrincipalAxes
+from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._checks import MOST_FOURIER
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures, merge_equal_rows
@@ -14,7 +15,15 @@ from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_ba
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._two_level import TwoLevelMMD
 from fairpca.problem import FairSubspaceProblem, Measurement
-from fairpca.rows import ColumnSummary, Rows, normalised
+from fairpca.rows import (
+    ColumnSummary,
+    DaskRows,
+    Rows,
+    check_finite,
+    dask_table,
+    normalised,
+    parity_weights,
+)
 
 SAMPLE_ROWS = 4096
 """Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
@@ -33,21 +42,68 @@ EXACT_PAIRS = {"exact": np.inf, "fourier": 2e9, "hermite": 5e10}
 sharp (Fourier), a minute or two where it is not (Hermite)."""
 
 
-def choose_method(mmd: str, n_rows: int, n_components: int) -> str:
+def choose_method(mmd: str, X: AnyArray, n_components: int) -> str:
     """Return "exact", "fourier" or "hermite".
 
     Parameters
     ----------
     mmd : {"auto", "exact", "fourier", "hermite"}
         What was asked for.
-    n_rows, n_components : int
-        n and d.
+    X : ndarray of shape (n, p)
+        Rows.
+    n_components : int
+        d.
     """
     if mmd != "auto":
         return mmd
-    if n_rows <= EXACT_ROWS or n_components > MOST_HERMITE:
+    if n_components > MOST_HERMITE or len(X) <= EXACT_ROWS or _few_are_distinct(X):
         return "exact"
+    return linear_method(mmd, n_components)
+
+
+def _few_are_distinct(X: AnyArray) -> bool:
+    """Tell whether few rows remain when equal ones are merged, as in tables of counts and categories."""
+    return len(X) <= 4 * EXACT_ROWS and len(np.unique(X, axis=0)) <= EXACT_ROWS
+
+
+def linear_method(mmd: str, n_components: int) -> str:
+    """Return "fourier" or "hermite".
+
+    Parameters
+    ----------
+    mmd : {"auto", "fourier", "hermite"}
+        What was asked for; "exact", which needs the rows in memory, is refused.
+    n_components : int
+        d.
+    """
+    if mmd == "exact":
+        raise ValueError(
+            'mmd="exact" compares all pairs of rows and needs them in memory, which Dask tables are not; use '
+            'mmd="auto", whose answer is measured exactly up to 60,000 rows, or fit(X.compute(), ...).'
+        )
+    if mmd != "auto":
+        return mmd
     return "fourier" if n_components <= MOST_FOURIER else "hermite"
+
+
+def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, SignedMeasures, AnyArray | None]:
+    """Return a Dask table as rows, what their weights compare, and the names of the columns where there are any.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n, p)
+        Rows.
+    sensitive_features : Dask series or array, or array-like, of shape (n,)
+        Two distinct labels.
+    """
+    if sensitive_features is None:
+        raise ValueError("sensitive_features=None: with a Dask table FairPCA needs the groups; plain PCA is Dask-ML's.")
+    table = dask_table(X, sensitive_features)
+    first, second = table.labels
+    rows = DaskRows(table.X, parity_weights(table.codes, table.counts))
+    check_finite(rows, table.feature_names)
+    measures = SignedMeasures(np.zeros((0, 1)), np.zeros(1, dtype=np.int64), (f"{first} against {second}",))
+    return rows, measures, table.feature_names
 
 
 @dataclass(frozen=True)
@@ -96,9 +152,7 @@ class StreamedData:
         measures: SignedMeasures,
         method: str,
         standardize: bool,
-        n_components: int,
-        bandwidth: str | float,
-        n_null: int,
+        request: AxesRequest,
         generator: np.random.Generator,
     ) -> "StreamedData":
         """Prepare rows, in two passes.
@@ -113,20 +167,17 @@ class StreamedData:
             How the discrepancy of all rows is computed.
         standardize : bool
             Scale the columns to unit variance.
-        n_components : int
-            d.
-        bandwidth : "median" or float
-            sigma, or how to find it.
-        n_null : int
-            How many null axes to keep.
+        request : AxesRequest
+            Number of components, bandwidth and null axes.
         generator : numpy.random.Generator
             Draws the sample.
         """
+        n_components, bandwidth = request.n_components, request.bandwidth
         summary = ColumnSummary.of(rows)
         if not summary.deviation.any():
             raise ValueError("X has zero variance in every column; there is nothing to keep.")
         scale = np.where(summary.deviation > 0, summary.deviation, 1.0) if standardize else np.ones(rows.n_columns)
-        axes = PrincipalAxes.of_covariance(summary.covariance / np.outer(scale, scale), n_null)
+        axes = PrincipalAxes.of_covariance(summary.covariance / np.outer(scale, scale), request.n_null)
         sample, weights = rows.stratified_sample(SAMPLE_ROWS, generator)
         if isinstance(bandwidth, str):
             leading = axes.axes[:, : min(n_components, axes.rank)] / scale[:, None]

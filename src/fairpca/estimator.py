@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
 
-from fairpca._axes import PrincipalAxes
+from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._checks import (
     check_bandwidth,
     check_init,
@@ -19,12 +19,12 @@ from fairpca._checks import (
 )
 from fairpca._prepare import PreparedData
 from fairpca._projection import LinearProjection
-from fairpca._streamed import StreamedData, choose_method
+from fairpca._streamed import StreamedData, choose_method, dask_rows_and_measures, linear_method
 from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
-from fairpca.measures import demographic_parity
-from fairpca.rows import ArrayRows
+from fairpca.measures import SignedMeasures, demographic_parity
+from fairpca.rows import ArrayRows, Rows, is_dask
 from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
 
@@ -52,8 +52,9 @@ class FairPCA(LinearProjection):
     mmd : {"auto", "exact", "fourier", "hermite"}, default="auto"
         How MMD^2 is computed while the subspace is searched. "exact" compares all pairs of rows; "fourier" (at most 3
         components) and "hermite" take time and memory linear in the rows, begin on a sample of 4096 of them, and need
-        no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 rows, then "fourier" up to 3
-        components and "hermite" up to 16. Whatever was used, `mmd2_` is measured exactly, or comes with a bound.
+        no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows, then "fourier"
+        up to 3 components and "hermite" up to 16. Whatever was used, `mmd2_` is measured exactly, or comes with a
+        bound.
     bandwidth : "median" or float, default="median"
         sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions.
     standardize : bool, default=True
@@ -160,11 +161,11 @@ class FairPCA(LinearProjection):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
             Rows.
         y : ignored
             Present for API consistency.
-        sensitive_features : array-like of shape (n_samples,), default=None
+        sensitive_features : array-like or Dask series or array of shape (n_samples,), default=None
             Group of each row: two distinct labels of any kind. Without it this is plain PCA, with a warning.
 
         Returns
@@ -196,26 +197,42 @@ class FairPCA(LinearProjection):
         self, X: Any, sensitive_features: Any, generator: np.random.Generator
     ) -> tuple[PreparedData | StreamedData, str | FloatArray]:
         """Check the input, learn `mean_` and `scale_`, and return the problem and the start in its coordinates."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        d = check_n_components(self.n_components, X.shape[1])
-        bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, X.shape[1])
+        if not is_dask(X):
+            X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        p = X.shape[1]
+        d = check_n_components(self.n_components, p)
+        bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, p)
         mmd = check_mmd(self.mmd, d)
+        # A given start may lie anywhere in the null space; any other needs at most d null axes.
+        axes = AxesRequest(d, bandwidth, d if isinstance(init, str) else p)
+        data = self._data(X, sensitive_features, mmd, axes, generator)
+        self._warn_above_rank(d, data.axes.rank)
+        return data, init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
+
+    def _data(
+        self, X: Any, sensitive_features: Any, mmd: str, axes: AxesRequest, generator: np.random.Generator
+    ) -> PreparedData | StreamedData:
+        if is_dask(X):
+            rows, measures, names = dask_rows_and_measures(X, sensitive_features)
+            self.n_features_in_ = rows.n_columns
+            if names is not None:
+                self.feature_names_in_ = names
+            return self._streamed(rows, measures, linear_method(mmd, axes.n_components), axes, generator)
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
             self._warn_without_groups()
-        # A given start may lie anywhere in the null space; any other needs at most d null axes.
-        n_null = d if isinstance(init, str) else X.shape[1]
-        data: PreparedData | StreamedData
-        if groups is None or (method := choose_method(mmd, len(X), d)) == "exact":
+        if groups is None or (method := choose_method(mmd, X, axes.n_components)) == "exact":
             with blas_threads_for(X.size):
-                data = PreparedData.of(self._standardized(X), groups, d, bandwidth, n_null, generator)
-        else:
-            measures = demographic_parity(groups)
-            rows = ArrayRows(X, measures.weights)
-            data = StreamedData.of(rows, measures, method, self.standardize, d, bandwidth, n_null, generator)
-            self.mean_, self.scale_ = data.summary.mean, data.scale
-        self._warn_above_rank(d, data.axes.rank)
-        return data, init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
+                return PreparedData.of(self._standardized(X), groups, axes, generator)
+        measures = demographic_parity(groups)
+        return self._streamed(ArrayRows(X, measures.weights), measures, method, axes, generator)
+
+    def _streamed(
+        self, rows: Rows, measures: SignedMeasures, method: str, axes: AxesRequest, generator: np.random.Generator
+    ) -> StreamedData:
+        data = StreamedData.of(rows, measures, method, self.standardize, axes, generator)
+        self.mean_, self.scale_ = data.summary.mean, data.scale
+        return data
 
     def _solve(
         self,

@@ -31,7 +31,10 @@ def draw(settings: Settings, results: Results) -> Iterator[Drawing]:
                 runs = shown.where(method=method)
                 _line(ax, index, method, [(p, runs.where(p=p).column(column)) for p in runs.distinct("p")])
             ax.set_ylabel(label)
-            ax.set_ylim(bottom=0)
+            if column.startswith("mmd2"):
+                ax.set_yscale("log")
+            else:
+                ax.set_ylim(bottom=0)
         _run_times(axes[-1], shown, published.SYNTHETIC2_SECONDS if variant == "published" else {})
         for ax in axes:
             ax.set_xlabel("dimension p")

@@ -3,7 +3,26 @@
 
 from fairpca.rows._array import ArrayRows
 from fairpca.rows._columns import ColumnSummary
+from fairpca.rows._dask import DaskRows
+from fairpca.rows._dask_finite import check_finite
+from fairpca.rows._dask_kind import is_dask
+from fairpca.rows._dask_labels import parity_weights
+from fairpca.rows._dask_projection import project_lazily
+from fairpca.rows._dask_table import dask_table
 from fairpca.rows._protocol import Rows
 from fairpca.rows._strata import normalised, shares, strata
 
-__all__ = ["ArrayRows", "ColumnSummary", "Rows", "normalised", "shares", "strata"]
+__all__ = [
+    "ArrayRows",
+    "ColumnSummary",
+    "DaskRows",
+    "Rows",
+    "check_finite",
+    "dask_table",
+    "is_dask",
+    "normalised",
+    "parity_weights",
+    "project_lazily",
+    "shares",
+    "strata",
+]

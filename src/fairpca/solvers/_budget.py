@@ -215,8 +215,10 @@ class _Search:
         """Return starts from PCA and from the end of a path of looser tolerances."""
         problem = self._problem.with_components(n_live)
         start = RunStart(mean_matched_frame(problem), 1.0 / self._pca_mmd2)
-        for looser in (100, 10):
-            run = BudgetRun(problem, looser * self._tolerance, self._run_settings, self._on_cycle)
+        for tolerance in (100 * self._tolerance, 10 * self._tolerance):
+            if tolerance >= self._pca_mmd2:
+                continue
+            run = BudgetRun(problem, tolerance, self._run_settings, self._on_cycle)
             outcome = run.run(start)
             start = RunStart((outcome.best or outcome.fairest).point, outcome.mu)
         return [RunStart(problem.pca(), 1.0 / self._pca_mmd2), start]

@@ -237,8 +237,11 @@ class BudgetRun:
         if cycle.point.b.size == 0:
             return True  # the subspace of all live axes is the only one
         h = cycle.point.evaluation.worst
+        if h <= self._tolerance and cycle.mu * self._tolerance <= self._settings.gain_tolerance:
+            return True  # the constraint is not active
         used = USED * self._tolerance <= h <= self._tolerance
-        return used and cycle.expected_gain <= self._settings.gain_tolerance
+        unused = cycle.mu * (TARGET * self._tolerance - h)
+        return used and unused <= 2 * VISIBLE and cycle.expected_gain <= self._settings.gain_tolerance
 
     def _release(self, frame: FloatArray, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""

@@ -10,7 +10,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.problem import FairSubspaceProblem, Measurement
 from fairpca.solvers._budget import Budget
-from fairpca.solvers._budget_run import USED
+from fairpca.solvers._budget_run import TARGET, USED, VISIBLE
 from fairpca.solvers._registry import Solver
 from fairpca.solvers._result import Callback, FitResult, Level, OuterStep, Solution, Status
 from fairpca.solvers._start import WarmStart, mean_matched_frame
@@ -20,6 +20,10 @@ MAX_ROUNDS = 4
 
 SHARP = 0.01
 """Share of the tolerance up to which a bound on the error is held back from it; a wider bound is only reported."""
+
+
+CHEAP_ROWS = 60_000
+"""Rows up to which a round for a hundredth of a point of variance is cheap."""
 
 
 class Leveled(Protocol):
@@ -126,10 +130,18 @@ class _Levels:
             guess = _Guess.of_solution(solution, pca_mmd2)
             known = self._data.measure(guess.live, self._tolerance)
             answers.append((solution, known))
-            wasted = known.worst < USED * self._tolerance and solution.result.mmd2 >= USED * goal
+            wasted = self._wasted(solution, known) and solution.result.mmd2 >= USED * goal
             if (self._meets(known) and not wasted) or self._remaining() == 0.0:
                 break
         return self._conclude(answers)
+
+    def _wasted(self, solution: Solution, measured: Measurement) -> bool:
+        """Tell whether the measured h leaves budget that is worth another round."""
+        if measured.worst < USED * self._tolerance:
+            return True
+        if solution.warm is None or self._data.n_rows > CHEAP_ROWS:
+            return False
+        return solution.warm.multiplier * (TARGET * self._tolerance - measured.worst) > 5 * VISIBLE
 
     def _meets(self, measured: Measurement) -> bool:
         sharp = measured.error <= SHARP * self._tolerance

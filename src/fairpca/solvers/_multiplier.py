@@ -39,6 +39,7 @@ class MultiplierSearch:
     target: float
     stiffness: float = 0.0
     history: list[tuple[float, float]] = field(default_factory=list)
+    _excess: float = math.inf
 
     def record(self, discrepancy: float) -> None:
         """Note the discrepancy reached with the current multiplier."""
@@ -61,23 +62,32 @@ class MultiplierSearch:
             self.stiffness = max(4.0 * self.stiffness, self.mu / self.target)
             self.history.clear()
         if self.stiffness > 0:
+            excess = abs(point.evaluation.worst - self.target)
+            if excess > 0.5 * self._excess:
+                self.stiffness *= 4.0
+            self._excess = excess
             self.mu = max(self._lagrangian().multiplier(point), 0.1 * self.mu)
             return self._lagrangian()
         ratio = max(point.evaluation.worst, 1e-300) / self.target
-        by_model = self._by_model(model, point, radius) if abs(math.log(ratio)) < CLOSE else None
-        if by_model is not None:
-            self.mu = by_model
+        chosen = self._by_secant()
+        if chosen is None and abs(math.log(ratio)) < CLOSE:
+            chosen = self._by_model(model, point, radius)
+        if chosen is not None:
+            self.mu = chosen
         elif self.history:
             self.mu *= _clip(ratio ** (1.0 / self._slope()), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
         return self._lagrangian()
 
     @property
     def _jumps(self) -> bool:
-        """Whether h has fallen on alternate sides of the target, never close to it."""
-        distances = [h - math.log(self.target) for _, h in self.history[-4:]]
-        if len(distances) < 4 or min(abs(distance) for distance in distances) < 0.03:
+        """Whether h has fallen on alternate sides of the target, never close to it, or grows with mu across it."""
+        recent = [(mu, h - math.log(self.target)) for mu, h in self.history[-4:]]
+        if len(recent) < 4 or min(abs(distance) for _, distance in recent) < 0.03:
             return False
-        return all(before * after < 0 for before, after in pairwise(distances))
+        alternates = all(before * after < 0 for (_, before), (_, after) in pairwise(recent))
+        # Two branches of minimisers: the one with more weight on h has the larger h.
+        contradicts = any(distance < 0 < other and mu < larger for mu, distance in recent for larger, other in recent)
+        return alternates or contradicts
 
     def _lagrangian(self) -> Lagrangian:
         return Lagrangian(self.mu, self.target, self.stiffness)
@@ -96,7 +106,7 @@ class MultiplierSearch:
     def restart(self, mu: float) -> None:
         """Begin again at another multiplier."""
         self.mu = mu
-        self.stiffness = 0.0
+        self.stiffness, self._excess = 0.0, math.inf
         self.history.clear()
 
     def _slope(self) -> float:
@@ -105,6 +115,19 @@ class MultiplierSearch:
             return 1.0
         (mu_0, h_0), (mu_1, h_1) = self.history[-2:]
         return _clip((h_0 - h_1) / (mu_1 - mu_0), 0.4, 1.5)
+
+    def _by_secant(self) -> float | None:
+        """Return the mu between the last two where the model has led from one side of the target to the other in vain.
+
+        The Hessian of a sample of the rows can be too far off for its model to bring h to the target.
+        """
+        if len(self.history) < 2:
+            return None
+        (mu_0, before), (mu_1, after) = ((mu, h - math.log(self.target)) for mu, h in self.history[-2:])
+        falls_across = before * after < 0 and (mu_1 - mu_0) * (after - before) < 0
+        if not falls_across or abs(after) < 0.5 * abs(before):
+            return None
+        return math.exp(mu_0 + (mu_1 - mu_0) * before / (before - after))
 
     def _by_model(self, model: Model, point: ChartPoint, radius: float) -> float | None:
         """Return the mu for which the model meets the target, by secant steps; None where the model is no use."""

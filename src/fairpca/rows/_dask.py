@@ -1,0 +1,145 @@
+"""Rows in a Dask table: on a cluster, or streamed from files."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from fairpca._typing import AnyArray, IntArray
+from fairpca.rows._dask_blocks import Blocks, Graph
+from fairpca.rows._dask_work import (
+    Picked,
+    Work,
+    add_all,
+    given,
+    ranked_rows_of_block,
+    rows_of_block,
+    stratum_counts_of_block,
+    total_of_block,
+)
+from fairpca.rows._protocol import Partial
+from fairpca.rows._strata import shares
+
+FAN_IN = 8
+"""Terms added in one task. Fixed, so that the same chunks give the same bits."""
+
+
+class DaskRows:
+    """Rows of a Dask array of shape (n, p), float32 or float64.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n, p)
+        Rows, with known row chunks.
+    weights : dask.array.Array of shape (n, c)
+        Their weights, with the same row chunks.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        n and p.
+    chunks : tuple of int
+        Rows of each block.
+
+    Notes
+    -----
+    With a `distributed.Client` the blocks are loaded into the workers once, and a worker that dies costs time only.
+    Without one every pass reads them anew, in threads: a Parquet file may be larger than memory. Each block costs the
+    scheduler a few milliseconds a pass: blocks of 10 to 100 MB are a good choice.
+    """
+
+    def __init__(self, X: Any, weights: Any) -> None:
+        if X.chunks[0] != weights.chunks[0]:
+            raise ValueError(f"X has the row chunks {X.chunks[0]} but weights has {weights.chunks[0]}; rechunk one.")
+        self.n_rows, self.n_columns = X.shape
+        self.chunks: tuple[int, ...] = X.chunks[0]
+        self._blocks = Blocks(X.rechunk({1: -1}), weights.rechunk({1: -1}))
+
+    def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
+        """Return the sum over blocks, see `Rows.total`; one task for each block, then a tree of additions."""
+
+        def build(X: list[Any], weights: list[Any]) -> tuple[Graph, Any]:
+            work = f"fairpca_arguments-{uuid4().hex}"
+            tasks = [
+                (total_of_block, X[number], weights[number], work) for number, rows in enumerate(self.chunks) if rows
+            ]
+            graph, wanted = _sum_of_tasks(function.__name__, tasks)
+            return {work: (given, Work(function, arguments)), **graph}, wanted
+
+        return self._blocks.run(build)
+
+    def total_by_block(
+        self, function: Callable[..., Partial], arguments_of_block: Sequence[tuple[Any, ...] | None]
+    ) -> Partial:
+        """Return the sum over whole blocks of a function with arguments that differ from block to block.
+
+        Parameters
+        ----------
+        function : callable
+            A function at the top of a module: takes arrays of shape (n_block, p) and (n_block, c) and the arguments,
+            returns something that can be added.
+        arguments_of_block : sequence of tuple or None
+            The arguments for each block; a block with None is left out.
+        """
+
+        def build(X: list[Any], weights: list[Any]) -> tuple[Graph, Any]:
+            tasks = [
+                (_apply, X[number], weights[number], Work(function, arguments))
+                for number, arguments in enumerate(arguments_of_block)
+                if arguments is not None
+            ]
+            return _sum_of_tasks(function.__name__, tasks)
+
+        return self._blocks.run(build)
+
+    def sample(self, indices: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Return rows and weights, see `Rows.sample`; only these rows leave their blocks."""
+        ends = np.cumsum(self.chunks)
+        by_block = _split_by_block(np.sort(indices), ends)
+        picked = self.total_by_block(rows_of_block, [(each,) if len(each) else None for each in by_block])
+        return picked.X, picked.weights
+
+    def stratified_sample(self, size: int, generator: np.random.Generator) -> tuple[AnyArray, AnyArray]:
+        """Return random rows and weights, see `Rows.stratified_sample`; the same rows for any chunks."""
+        full = [number for number, rows in enumerate(self.chunks) if rows]
+        found = self.total_by_block(stratum_counts_of_block, [() if rows else None for rows in self.chunks])
+        codes = np.array(sorted(set().union(*found)))
+        counts = np.zeros((len(self.chunks), len(codes)), dtype=np.int64)
+        counts[full] = [[each.get(code, 0) for code in codes.tolist()] for each in found]
+        wanted = shares(counts.sum(axis=0), size)
+        ranks = [
+            _split_by_block(np.sort(generator.choice(ends[-1], count, replace=False)), ends)
+            for ends, count in zip(np.cumsum(counts, axis=0).T, wanted, strict=True)
+        ]
+        arguments = [
+            (codes, list(of_block)) if any(map(len, of_block)) else None for of_block in zip(*ranks, strict=True)
+        ]
+        picked: Picked = self.total_by_block(ranked_rows_of_block, arguments)
+        return picked.X, picked.weights
+
+
+def _apply(X: AnyArray, weights: AnyArray, work: Work) -> Any:
+    return work.function(X, weights, *work.arguments)
+
+
+def _sum_of_tasks(name: str, tasks: list[Any]) -> tuple[Graph, Any]:
+    """Return a graph that adds the results of tasks as a tree, neighbours first, and the name of the sum."""
+    token = uuid4().hex
+    terms: list[Any] = [(f"fairpca_{name}-{token}", number) for number in range(len(tasks))]
+    graph: Graph = dict(zip(terms, tasks, strict=True))
+    level = 0
+    while len(terms) > 1:
+        groups = [terms[start : start + FAN_IN] for start in range(0, len(terms), FAN_IN)]
+        terms = [(f"fairpca_sum_of_{name}-{token}", level, number) for number in range(len(groups))]
+        graph.update(zip(terms, ((add_all, group) for group in groups), strict=True))
+        level += 1
+    return graph, terms[0]
+
+
+def _split_by_block(numbers: IntArray, ends: IntArray) -> list[IntArray]:
+    """Return increasing numbers by the block that each falls in, counted from its start."""
+    starts = np.concatenate([[0], ends[:-1]])
+    parts = np.split(numbers, np.searchsorted(numbers, ends[:-1]))
+    return [part - start for part, start in zip(parts, starts, strict=True)]

@@ -1,0 +1,75 @@
+"""Finding numbers that are not finite in a Dask table."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._typing import AnyArray
+from fairpca.rows._array import BLOCK_NUMBERS
+from fairpca.rows._dask import DaskRows
+
+
+@dataclass(frozen=True)
+class NotFinite:
+    """Where the first number that is not finite is; of a sum of two the first.
+
+    Attributes
+    ----------
+    block : int or None
+        Number of the block; None if all numbers are finite.
+    row, column : int
+        Row number in the block, and column number.
+    value : float
+        The number.
+    """
+
+    block: int | None = None
+    row: int = 0
+    column: int = 0
+    value: float = 0.0
+
+    def __add__(self, other: "NotFinite") -> "NotFinite":
+        return other if self.block is None else self
+
+
+def check_finite(rows: DaskRows, feature_names: AnyArray | None = None) -> None:
+    """Raise an error that says where the first NaN or infinity is, in one pass.
+
+    Parameters
+    ----------
+    rows : DaskRows
+        Rows.
+    feature_names : ndarray of shape (p,), default=None
+        Names of the columns; without them the error has the number.
+    """
+    first = rows.total_by_block(not_finite_of_block, [(number,) for number in range(len(rows.chunks))])
+    if first.block is None:
+        return
+    start = sum(rows.chunks[: first.block])
+    column = first.column if feature_names is None else repr(str(feature_names[first.column]))
+    raise ValueError(
+        f"X has {first.value} in block {first.block} (rows {start} to {start + rows.chunks[first.block] - 1}), column "
+        f"{column}, first in row {start + first.row}; drop or impute rows that are not finite."
+    )
+
+
+def not_finite_of_block(X: AnyArray, weights: AnyArray, block: int) -> NotFinite:
+    """Return where the first number of a block that is not finite is.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    weights : ndarray of shape (n_block, c)
+        Not used.
+    block : int
+        Number of the block.
+    """
+    height = max(256, BLOCK_NUMBERS // X.shape[1])
+    for start in range(0, len(X), height):
+        finite = np.isfinite(X[start : start + height])
+        if not finite.all():
+            row, column = divmod(int(finite.argmin()), X.shape[1])
+            return NotFinite(block, start + row, column, float(X[start + row, column]))
+    return NotFinite()

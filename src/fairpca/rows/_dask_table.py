@@ -1,0 +1,123 @@
+"""Tables of Dask, checked and brought into one form: numbers in blocks of known height, and two groups."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fairpca._extras import require
+from fairpca._typing import AnyArray, IntArray
+from fairpca.rows._dask_blocks import compute
+from fairpca.rows._dask_kind import is_dask_frame
+from fairpca.rows._dask_labels import TwoGroups
+
+
+@dataclass(frozen=True, eq=False)
+class DaskTable:
+    """Rows and groups with the same row chunks.
+
+    Attributes
+    ----------
+    X : dask.array.Array of shape (n, p)
+        float32 or float64, row chunks known, one column chunk.
+    labels : ndarray of shape (2,)
+        The labels of the two groups, sorted.
+    counts : ndarray of shape (2,)
+        Rows of each group.
+    codes : dask.array.Array of shape (n,)
+        0 or 1: which label a row has.
+    feature_names : ndarray of shape (p,) or None
+        Names of the columns, if all of them are strings.
+    """
+
+    X: Any
+    labels: AnyArray
+    counts: IntArray
+    codes: Any
+    feature_names: AnyArray | None
+
+
+def dask_table(X: Any, sensitive_features: Any) -> DaskTable:
+    """Check a Dask table and its groups: one pass over the labels, one to count rows where they were not counted.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n, p)
+        Numbers; integers and booleans become float64.
+    sensitive_features : Dask series, array or one-column frame, or array-like of shape (n,)
+        Two distinct labels, in the order of the rows.
+
+    Returns
+    -------
+    table : DaskTable
+        Lazy rows and codes. Whether the rows are finite is not checked here, see `check_finite`.
+    """
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(f"X has {X.ndim} dimensions and shape {X.shape}; it must be a table with at least one column.")
+    rows = number_blocks(X, number_dtype(X))
+    if rows.shape[0] == 0:
+        raise ValueError("X has no rows.")
+    groups = TwoGroups.of(sensitive_features, rows.chunks[0])
+    return DaskTable(rows, groups.labels, groups.counts, groups.codes, feature_names(X))
+
+
+def number_blocks(X: Any, dtype: "np.dtype[Any]") -> Any:
+    """Return the rows as a Dask array with one column chunk and known row chunks, of one type.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Rows.
+    dtype : dtype
+        What they become.
+    """
+    if is_dask_frame(X):
+        X = X.astype(dtype).to_dask_array()
+    X = X.rechunk({1: -1})
+    return X.map_blocks(partial(np.asarray, dtype=dtype), dtype=dtype, chunks=(_heights(X), X.chunks[1]))
+
+
+def _heights(X: Any) -> tuple[int, ...]:
+    """Return the rows of each block, counted where they are unknown.
+
+    Of whole blocks: when fewer columns of a Parquet file are read, Dask may make fewer and larger blocks.
+    """
+    if not any(np.isnan(X.chunks[0])):
+        return X.chunks[0]
+    return compute(*map(require("dask", "dask").delayed(len), X.to_delayed()[:, 0]))
+
+
+def number_dtype(X: Any) -> "np.dtype[Any]":
+    """Return float32 if all columns are, else float64.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Rows; columns that hold no numbers are refused.
+    """
+    kinds = list(X.dtypes) if is_dask_frame(X) else [X.dtype]
+    names = X.columns.tolist() if is_dask_frame(X) else []
+    other = [position for position, kind in enumerate(kinds) if getattr(kind, "kind", "O") not in "fiub"]
+    if other and names:
+        listed = ", ".join(f"{names[position]!r} ({kinds[position]})" for position in other)
+        raise ValueError(f"X has columns that are not numbers: {listed}; encode them first, for example one-hot.")
+    if other:
+        raise ValueError(
+            f"X has dtype {X.dtype}, which is not a number; encode its columns first, for example one-hot."
+        )
+    return np.dtype(np.float32 if all(kind == np.float32 for kind in kinds) else np.float64)
+
+
+def feature_names(X: Any) -> AnyArray | None:
+    """Return the names of the columns if all of them are strings, else None.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Rows.
+    """
+    if not is_dask_frame(X) or not all(isinstance(name, str) for name in X.columns):
+        return None
+    return np.asarray(X.columns, dtype=object)

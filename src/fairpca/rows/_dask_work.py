@@ -1,0 +1,147 @@
+"""What runs where the blocks are: each function takes one block and returns something that can be added."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from fairpca._threads import single_threaded_blas
+from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca.rows._array import BLOCK_NUMBERS
+from fairpca.rows._strata import strata
+
+ALIGNMENT = 64
+"""Bytes of a line of the cache. BLAS sums in another order when an array starts elsewhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A function and the arguments that are the same for all blocks, which travel to a process once.
+
+    Attributes
+    ----------
+    function : callable
+        Called with rows, weights and the arguments.
+    arguments : tuple
+        The arguments.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """Rows picked from blocks; a sum holds those of the first, then those of the second.
+
+    Attributes
+    ----------
+    X : ndarray of shape (k, p)
+        Rows.
+    weights : ndarray of shape (k, c)
+        Their weights.
+    """
+
+    X: AnyArray
+    weights: FloatArray
+
+    def __add__(self, other: "Picked") -> "Picked":
+        return Picked(np.concatenate([self.X, other.X]), np.concatenate([self.weights, other.weights]))
+
+
+def given(work: Work) -> Work:
+    """Return the work: a task of its own, so that a process that dies with it does not take it along."""
+    return work
+
+
+def total_of_block(X: AnyArray, weights: FloatArray, work: Work) -> Any:
+    """Return the sum of a function over pieces of a block that fit the cache, so that its temporaries stay small.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows, at least one.
+    weights : ndarray of shape (n_block, c)
+        Their weights.
+    work : Work
+        What to do with each piece.
+    """
+    # Pieces of an aligned block are aligned when their heights are multiples of ALIGNMENT.
+    height = max(256, BLOCK_NUMBERS // X.shape[1] // ALIGNMENT * ALIGNMENT)
+    pieces = (slice(start, start + height) for start in range(0, len(X), height))
+    with single_threaded_blas():
+        return add_all(work.function(aligned(X[piece]), aligned(weights[piece]), *work.arguments) for piece in pieces)
+
+
+def aligned(array: AnyArray) -> AnyArray:
+    """Return an array that starts at a line of the cache, so that a block that has travelled gives the same bits.
+
+    Parameters
+    ----------
+    array : ndarray
+        Returned as it is if it is aligned and contiguous.
+    """
+    if array.ctypes.data % ALIGNMENT == 0 and array.flags.c_contiguous:
+        return array
+    buffer = np.empty(array.nbytes + ALIGNMENT, dtype=np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    copy = buffer[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def add_all(terms: Iterable[Any]) -> Any:
+    """Return the sum of terms from left to right."""
+    return reduce(add, terms)
+
+
+def rows_of_block(X: AnyArray, weights: FloatArray, indices: IntArray) -> Picked:
+    """Return some rows of a block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    weights : ndarray of shape (n_block, c)
+        Their weights.
+    indices : ndarray of shape (k,)
+        Row numbers in the block.
+    """
+    return Picked(X[indices], weights[indices])
+
+
+def stratum_counts_of_block(X: AnyArray, weights: FloatArray) -> list[dict[int, int]]:
+    """Return how many rows of each stratum a block has; a sum of such lists has one entry for each block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Not used.
+    weights : ndarray of shape (n_block, c)
+        Signed weights.
+    """
+    codes, counts = np.unique(strata(weights), return_counts=True)
+    return [dict(zip(codes.tolist(), counts.tolist(), strict=True))]
+
+
+def ranked_rows_of_block(X: AnyArray, weights: FloatArray, codes: IntArray, ranks: list[IntArray]) -> Picked:
+    """Return rows of a block that are known by their rank among the rows of their stratum.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    weights : ndarray of shape (n_block, c)
+        Their weights.
+    codes : ndarray of shape (n_strata,)
+        Strata.
+    ranks : list of ndarray
+        For each stratum which of its rows in this block are wanted: 0 is the first.
+    """
+    stratum = strata(weights)
+    chosen = [np.flatnonzero(stratum == code)[rank] for code, rank in zip(codes, ranks, strict=True)]
+    return rows_of_block(X, weights, np.sort(np.concatenate(chosen)))

@@ -1,0 +1,116 @@
+"""FairPCA on Dask tables: a real cluster with two worker processes, and files."""
+# SPDX-License-Identifier: MIT
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from fairpca import FairPCA
+from fairpca.geometry import projection_distance
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    n = 9000
+    # Sorted by group: most blocks hold one group only.
+    group = np.repeat(["a", "b"], [3000, 6000])
+    X = rng.normal(size=(n, 12)) @ rng.normal(size=(12, 12)) * np.linspace(2, 0.5, 12)
+    X[:3000, :3] += 4.0
+    X[:3000, 5] *= 1.5
+    return X, group
+
+
+def fit(X, group, d=2, **parameters):
+    return FairPCA(d, tolerance=1e-3, random_state=0, **parameters).fit(X, sensitive_features=group)
+
+
+def distance(first, second):
+    return projection_distance(first.components_.T, second.components_.T)
+
+
+@pytest.mark.parametrize(("d", "method"), [(2, "fourier"), (5, "hermite")])
+def test_a_cluster_gives_the_answer_of_one_machine(client, table, d, method):
+    X, group = table
+    local = fit(X, group, d)
+    remote = fit(da.from_array(X, chunks=(1300, 5)), da.from_array(group, chunks=2000), d)
+    assert local.mmd_method_ == remote.mmd_method_ == method
+    assert remote.converged_
+    assert len(remote.result_.steps) > 2
+    assert remote.mmd2_ <= 1e-3
+    assert distance(local, remote) < 1e-6
+    np.testing.assert_allclose(remote.mean_, local.mean_, atol=1e-12)
+
+
+def test_a_worker_killed_during_a_fit_costs_time_only(client, table):
+    X, group = table
+    expected = fit(da.from_array(X, chunks=(1300, -1)), group)
+    killed = []
+
+    def kill_once(step):
+        if not killed and step.n_gradients:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    model = fit(da.from_array(X, chunks=(1300, -1)), group, callback=kill_once)
+    assert killed
+    assert killed[0] not in client.run(os.getpid).values()
+    assert distance(model, expected) < 1e-9
+
+
+@pytest.mark.parametrize("with_client", [True, False], ids=["cluster", "threads"])
+def test_parquet_files_are_fitted_and_projected_lazily(request, table, tmp_path, with_client):
+    if with_client:
+        request.getfixturevalue("client")
+    X, group = table
+    import pandas
+
+    frame = pandas.DataFrame(X.astype(np.float32), columns=[f"x{j}" for j in range(12)]).assign(group=group)
+    dd.from_pandas(frame, npartitions=4).to_parquet(tmp_path)
+    files = dd.read_parquet(tmp_path)
+    features = files.drop(columns="group")
+    scheduler = {} if with_client else {"scheduler": "threads"}
+    with dask.config.set(**scheduler):
+        model = fit(features, files["group"])
+        Z = model.transform(features)
+        assert isinstance(Z, dd.DataFrame)
+        assert Z.npartitions == files.npartitions
+        np.testing.assert_allclose(Z.compute(), model.transform(frame.drop(columns="group")), atol=1e-4)
+    assert list(model.feature_names_in_) == list(features.columns)
+    assert distance(model, fit(X.astype(np.float32), group)) < 1e-6
+
+
+def test_what_dask_tables_cannot_do_is_said(table):
+    X, group = table
+    blocks = da.from_array(X, chunks=(3000, -1))
+    with pytest.raises(ValueError, match="needs the groups"):
+        FairPCA().fit(blocks)
+    with pytest.raises(ValueError, match="needs them in memory"):
+        fit(blocks, group, mmd="exact")
+    broken = X.copy()
+    broken[7000, 3] = np.nan
+    with pytest.raises(ValueError, match="block"):
+        fit(da.from_array(broken, chunks=(3000, -1)), group)

@@ -1,0 +1,156 @@
+"""FairPCA on many rows: the answer of the direct fit, without a copy of the rows."""
+# SPDX-License-Identifier: MIT
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairpca import FairPCA
+from fairpca.geometry import projection_distance
+from fairpca.path import fair_pca_path
+from fairpca.solvers import REPMS, Budget, Status
+
+
+def table(n, rng, p=15):
+    group = rng.random(n) < 0.3
+    factors = rng.normal(size=(n, 8))
+    factors[:, 0] += group
+    factors[group, 2] *= 1.5
+    factors[group, 4] = np.sign(factors[group, 4])
+    loadings = np.random.default_rng(1).normal(size=(8, p)) * np.linspace(2, 0.5, 8)[:, None]
+    return factors @ loadings + 0.5 * rng.normal(size=(n, p)), group
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return table(8000, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("d", "method"), [(1, "fourier"), (2, "fourier"), (6, "hermite")])
+def test_levels_end_where_the_direct_fit_ends(rows, d, method):
+    X, group = rows
+    solver = Budget(gain_tolerance=1e-10)
+    quick = FairPCA(d, solver=solver, random_state=0).fit(X, sensitive_features=group)
+    direct = FairPCA(d, solver=solver, mmd="exact", bandwidth=quick.bandwidth_).fit(X, sensitive_features=group)
+    assert (quick.mmd_method_, direct.mmd_method_) == (method, "exact")
+    assert quick.converged_
+    assert 0.99e-3 <= quick.mmd2_ <= 1e-3
+    assert quick.mmd2_error_ == 0.0
+    assert quick.result_.variance_kept == pytest.approx(direct.result_.variance_kept, abs=1e-4)
+    assert projection_distance(quick.components_.T, direct.components_.T) < 1e-3
+    sample, *everything = quick.result_.levels
+    assert sample.n_rows < 5000
+    assert all(level.n_rows == 8000 for level in everything)
+
+
+def test_what_is_learned_agrees_with_scikit_learn_conventions(rows):
+    X, group = rows
+    model = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+    Z = model.transform(X)
+    np.testing.assert_allclose(Z.var(axis=0, ddof=1), model.explained_variance_, rtol=1e-9)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-9)
+    assert model.score(X) == pytest.approx(model.explained_variance_ratio_.sum())
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0))
+    np.testing.assert_allclose(model.scale_, X.std(axis=0))
+
+
+def test_float32_and_mapped_rows_give_the_same_answer(rows, tmp_path):
+    X, group = rows
+    mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=X.shape)
+    mapped[:] = X
+    fits = [FairPCA(2, random_state=0).fit(each, sensitive_features=group) for each in (X, mapped)]
+    assert projection_distance(fits[0].components_.T, fits[1].components_.T) < 1e-4
+    assert fits[1].transform(mapped).dtype == np.float32
+
+
+class PeakMemory:
+    """Peak of the memory that is not backed by a file, above that at the start, in bytes."""
+
+    def __enter__(self):
+        self._start, self.peak, self._stop = self._now(), 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self):
+        while not self._stop.wait(0.005):
+            self.peak = max(self.peak, self._now() - self._start)
+
+    @staticmethod
+    def _now():
+        status = Path("/proc/self/status").read_text()
+        return 1024 * int(status.split("RssAnon:")[1].split()[0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    n, p = 400_000, 100
+    mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(n, p))
+    rng = np.random.default_rng(0)
+    group = np.empty(n, dtype=np.int8)
+    for start in range(0, n, 50_000):
+        block = slice(start, start + 50_000)
+        mapped[block], group[block] = table(50_000, rng, p)
+    with PeakMemory() as memory:
+        model = FairPCA(2, tolerance=1e-2, random_state=0).fit(mapped, sensitive_features=group)
+    assert model.mmd2_ + model.mmd2_error_ <= 1e-2
+    assert 0 < model.mmd2_error_ <= 1e-4
+    # The rows are 160 MB in float32, 320 MB in float64.
+    assert memory.peak < 150e6
+
+
+def test_rows_far_away_are_no_obstacle(rows):
+    X, group = rows
+    X = X.copy()
+    X[:20] *= 50
+    model = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+    direct = FairPCA(2, mmd="exact", bandwidth=model.bandwidth_).fit(X, sensitive_features=group)
+    assert model.mmd2_ <= 1e-3
+    assert model.result_.variance_kept == pytest.approx(direct.result_.variance_kept, abs=2e-3)
+
+
+def test_plain_pca_is_returned_where_it_is_fair(rows):
+    X, _ = rows
+    group = np.arange(len(X)) % 2
+    model = FairPCA(2, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)
+    assert model.result_.status is Status.PCA_IS_FAIR
+    assert model.result_.variance_kept == pytest.approx(model.score(X))
+
+
+def test_algorithm_1_runs_on_many_rows_too(rows):
+    X, group = rows
+    model = FairPCA(2, solver=REPMS(), random_state=0).fit(X, sensitive_features=group)
+    assert model.mmd_method_ == "fourier"
+    assert model.mmd2_ <= 1e-3
+
+
+def test_a_path_on_many_rows_is_monotone(rows):
+    X, group = rows
+    path = fair_pca_path(X, group, 2, tolerances=[1e-2, 3e-3, 1e-3], random_state=0)
+    assert np.all(np.diff(path.variances_) <= 0)
+    assert np.all(path.mmd2s_ <= path.tolerances_)
+
+
+def test_equal_rows_count_once(rng):
+    X = rng.integers(0, 3, size=(7000, 4)).astype(float)
+    group = X[:, 0] + rng.random(7000) > 1.5
+    assert FairPCA(1, tolerance=1e-2).fit(X, sensitive_features=group).mmd_method_ == "exact"
+
+
+def test_time_limit_returns_the_best_so_far_marked(rows):
+    X, group = rows
+    with pytest.warns(UserWarning, match="max_seconds"):
+        model = FairPCA(2, solver=Budget(max_seconds=1e-4), random_state=0).fit(X, sensitive_features=group)
+    assert not model.converged_
+
+
+def test_too_many_components_for_fourier_are_refused_before_any_work(rows):
+    X, group = rows
+    with pytest.raises(ValueError, match="at most 3 components"):
+        FairPCA(4, mmd="fourier").fit(X, sensitive_features=group)

@@ -229,21 +229,23 @@ class _Tracer:
 
     def __init__(self, template: FairPCA, X: Any, groups: Any) -> None:
         self._template = template
-        self._solver = Budget(gain_tolerance=GAIN_TOLERANCE)
+        self._solver = Budget(n_starts=1, gain_tolerance=GAIN_TOLERANCE)
+        self._thorough = Budget(gain_tolerance=GAIN_TOLERANCE)
         self._generator = template._generator()
         self.pca = clone(template)
         self._data, _ = self.pca._prepare(X, groups, self._generator)
         # An infinite tolerance would do; the largest MMD^2 there is, 2, says the same in a number.
         self.pca._solve(self._data, 2.0, self._solver, "pca", self._generator)
 
-    def fit(self, tolerance: float, neighbour: "_Traced | None") -> "_Traced":
-        """Fit one tolerance, from a neighbour on the path where there is one."""
+    def fit(self, tolerance: float, neighbour: "_Traced | None", thorough: bool = False) -> "_Traced":
+        """Fit one tolerance, from a neighbour on the path where there is one; thoroughly, from other starts as well."""
         model = clone(self._template).set_params(tolerance=tolerance)
         for attribute in ("mean_", "scale_", "n_features_in_", "feature_names_in_"):
             if hasattr(self.pca, attribute):
                 setattr(model, attribute, getattr(self.pca, attribute))
         start = "mean-matched" if neighbour is None else self._warm(neighbour, tolerance)
-        solution = model._solve(self._data, tolerance, self._solver, start, self._generator)
+        solver = self._thorough if thorough else self._solver
+        solution = model._solve(self._data, tolerance, solver, start, self._generator)
         return _Traced(model, solution.warm)
 
     @staticmethod
@@ -273,7 +275,9 @@ def _fit_along(tracer: _Tracer, tolerances: FloatArray | None) -> list[_Traced]:
         tolerances = np.geomspace(loosest, STRICTEST, N_TOLERANCES)
     traced: list[_Traced] = []
     for tolerance in tolerances:
-        traced.append(tracer.fit(float(tolerance), traced[-1] if traced else None))
+        # Other starts at the strict end are enough: what they find there is carried back by the repair.
+        last = tolerance == tolerances[-1]
+        traced.append(tracer.fit(float(tolerance), traced[-1] if traced else None, thorough=last))
     return traced
 
 

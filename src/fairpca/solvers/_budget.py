@@ -42,7 +42,7 @@ class Budget:
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60
         Largest number of Hessians in one run.
-    max_steps : int, default=15
+    max_steps : int, default=10
         Quasi-Newton steps before the Hessian is built anew.
     gain_tolerance : float, default=1e-8
         A run ends when the gain in variance share still expected is below this.
@@ -63,7 +63,7 @@ class Budget:
     n_starts: int | None = None
     allow_null: bool = True
     max_cycles: int = 60
-    max_steps: int = 15
+    max_steps: int = 10
     gain_tolerance: float = 1e-8
     max_seconds: float | None = None
     name: str = field(default="budget", init=False)

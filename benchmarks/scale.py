@@ -51,7 +51,7 @@ def anonymous_memory() -> float:
     return 0.0
 
 
-def block(rng: np.random.Generator, n: int, loadings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def block(rng: np.random.Generator, n: int, factors_to_columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows with twenty common factors; the groups differ in the means of three, the spread and the shape of others."""
     group = rng.random(n) < 0.4
     factors = rng.normal(size=(n, 20))
@@ -59,12 +59,15 @@ def block(rng: np.random.Generator, n: int, loadings: np.ndarray) -> tuple[np.nd
     factors[:, [1, 6]] *= np.where(group[:, None], 1.5, 1.0)
     factors[:, [2, 3, 5]] *= rng.gamma(2.0, 0.5, size=(n, 3))
     factors[group, 7] = np.sign(factors[group, 7])
-    return (factors @ loadings + 0.5 * rng.normal(size=(n, COLUMNS))).astype(np.float32), group
+    return (factors @ factors_to_columns + 0.5 * rng.normal(size=(n, COLUMNS))).astype(np.float32), group
+
+
+def loadings() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(20, COLUMNS)) * np.linspace(2, 0.3, 20)[:, None]
 
 
 def table(n: int, folder: str | None) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    loadings = rng.normal(size=(20, COLUMNS)) * np.linspace(2, 0.3, 20)[:, None]
+    rng = np.random.default_rng(1)
     if folder is None:
         X: np.ndarray = np.empty((n, COLUMNS), dtype=np.float32)
     else:
@@ -72,7 +75,7 @@ def table(n: int, folder: str | None) -> tuple[np.ndarray, np.ndarray]:
     groups = np.empty(n, dtype=np.int8)
     for start in range(0, n, 100_000):
         part = slice(start, min(n, start + 100_000))
-        X[part], groups[part] = block(rng, part.stop - start, loadings)
+        X[part], groups[part] = block(rng, part.stop - start, loadings())
     return X, groups
 
 

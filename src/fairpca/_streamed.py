@@ -101,7 +101,6 @@ def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, S
     table = dask_table(X, sensitive_features)
     first, second = table.labels
     rows = DaskRows(table.X, parity_weights(table.codes, table.counts))
-    check_finite(rows, table.feature_names)
     measures = SignedMeasures(np.zeros((0, 1)), np.zeros(1, dtype=np.int64), (f"{first} against {second}",))
     return rows, measures, table.feature_names
 
@@ -154,6 +153,7 @@ class StreamedData:
         standardize: bool,
         request: AxesRequest,
         generator: np.random.Generator,
+        feature_names: AnyArray | None = None,
     ) -> "StreamedData":
         """Prepare rows, in two passes.
 
@@ -171,9 +171,13 @@ class StreamedData:
             Number of components, bandwidth and null axes.
         generator : numpy.random.Generator
             Draws the sample.
+        feature_names : ndarray of shape (p,), default=None
+            Names of the columns, for messages.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
         summary = ColumnSummary.of(rows)
+        if isinstance(rows, DaskRows) and not np.isfinite(summary.covariance).all():
+            check_finite(rows, feature_names)
         if not summary.deviation.any():
             raise ValueError("X has zero variance in every column; there is nothing to keep.")
         scale = np.where(summary.deviation > 0, summary.deviation, 1.0) if standardize else np.ones(rows.n_columns)
@@ -240,6 +244,16 @@ class StreamedData:
 
     def _approximation(self, tolerance: float) -> FourierMMD | HermiteMMD:
         """Return the discrepancy of all rows in time linear in them."""
+        if tolerance not in self._approximations:
+            self._approximations[tolerance] = self._new_approximation(tolerance)
+        return self._approximations[tolerance]
+
+    @cached_property
+    def _approximations(self) -> dict[float, FourierMMD | HermiteMMD]:
+        """Those made so far, by tolerance: each begins with a pass over the rows."""
+        return {}
+
+    def _new_approximation(self, tolerance: float) -> FourierMMD | HermiteMMD:
         arguments = (self.rows, self.coordinates, self.measures.owner, self.measures.n_measures, self.bandwidth)
         if self.method == "fourier":
             return FourierMMD(*arguments, accuracy=1e-3 * tolerance)
@@ -256,8 +270,8 @@ class StreamedData:
             return self.estimate(frame, tolerance)
         projected = self.rows.total(projections_of_block, self.coordinates.along(frame))
         Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
-        distinct, merged = merge_equal_rows(Z, SignedMeasures(weights, self.measures.owner, self.measures.names))
-        values = ExactMMD(distinct, merged, self.bandwidth).value(np.eye(Z.shape[1]))
+        measures = SignedMeasures(weights, self.measures.owner, self.measures.names)
+        values = ExactMMD(Z, measures, self.bandwidth).value(np.eye(Z.shape[1]))
         return Measurement(values, np.zeros_like(values))
 
     def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:

@@ -230,7 +230,8 @@ class FairPCA(LinearProjection):
     def _streamed(
         self, rows: Rows, measures: SignedMeasures, method: str, axes: AxesRequest, generator: np.random.Generator
     ) -> StreamedData:
-        data = StreamedData.of(rows, measures, method, self.standardize, axes, generator)
+        names = getattr(self, "feature_names_in_", None)
+        data = StreamedData.of(rows, measures, method, self.standardize, axes, generator, names)
         self.mean_, self.scale_ = data.summary.mean, data.scale
         return data
 

@@ -22,7 +22,7 @@ from fairpca.rows._dask_work import (
 from fairpca.rows._protocol import Partial
 from fairpca.rows._strata import shares
 
-FAN_IN = 8
+FAN_IN = 32
 """Terms added in one task. Fixed, so that the same chunks give the same bits."""
 
 

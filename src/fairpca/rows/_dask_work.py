@@ -12,6 +12,7 @@ import numpy as np
 from fairpca._threads import single_threaded_blas
 from fairpca._typing import AnyArray, FloatArray, IntArray
 from fairpca.rows._array import BLOCK_NUMBERS
+from fairpca.rows._dask_memory import keep_freed_memory
 from fairpca.rows._strata import strata
 
 ALIGNMENT = 64
@@ -70,6 +71,7 @@ def total_of_block(X: AnyArray, weights: FloatArray, work: Work) -> Any:
     work : Work
         What to do with each piece.
     """
+    keep_freed_memory()
     # Pieces of an aligned block are aligned when their heights are multiples of ALIGNMENT.
     height = max(256, BLOCK_NUMBERS // X.shape[1] // ALIGNMENT * ALIGNMENT)
     pieces = (slice(start, start + height) for start in range(0, len(X), height))

@@ -13,7 +13,7 @@ from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
 from fairpca.solvers._curvature import Model, View
 from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._multiplier import MultiplierSearch, closest_multiplier
+from fairpca.solvers._multiplier import ACCURACY, MultiplierSearch, closest_multiplier
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 
 TARGET = 0.998
@@ -240,8 +240,9 @@ class BudgetRun:
         if h <= self._tolerance and cycle.mu * self._tolerance <= self._settings.gain_tolerance:
             return True  # the constraint is not active
         used = USED * self._tolerance <= h <= self._tolerance
-        unused = cycle.mu * (TARGET * self._tolerance - h)
-        return used and unused <= 2 * VISIBLE and cycle.expected_gain <= self._settings.gain_tolerance
+        target = TARGET * self._tolerance
+        spent = h >= (1 - ACCURACY) * target or cycle.mu * (target - h) <= 2 * VISIBLE
+        return used and spent and cycle.expected_gain <= self._settings.gain_tolerance
 
     def _release(self, frame: FloatArray, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""

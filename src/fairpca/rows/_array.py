@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._threads import run_all, single_threaded_blas
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._typing import AnyArray, FloatArray, IntArray
 from fairpca.rows._protocol import Partial
 from fairpca.rows._strata import shares, strata
 
@@ -63,10 +63,18 @@ class ArrayRows:
 
     def stratified_sample(self, size: int, generator: np.random.Generator) -> tuple[AnyArray, AnyArray]:
         """Return random rows and weights, see `Rows.stratified_sample`."""
-        codes, stratum = np.unique(strata(self._weights), return_inverse=True)
-        wanted = shares(np.bincount(stratum, minlength=len(codes)), size)
+        stratum = self._strata()
+        codes, counts = np.unique(stratum, return_counts=True)
         chosen = [
-            generator.choice(np.flatnonzero(stratum == index), count, replace=False)
-            for index, count in enumerate(wanted)
+            np.flatnonzero(stratum == code)[generator.choice(count, wanted, replace=False)]
+            for code, count, wanted in zip(codes, counts, shares(counts, size), strict=True)
         ]
         return self.sample(np.sort(np.concatenate(chosen)))
+
+    def _strata(self) -> IntArray:
+        """Return the stratum of each row, in as few bytes as it takes."""
+        stratum = np.empty(self.n_rows, dtype=np.min_scalar_type(3 ** self._weights.shape[1]))
+        for start in range(0, self.n_rows, BLOCK_NUMBERS):
+            block = slice(start, start + BLOCK_NUMBERS)
+            stratum[block] = strata(self._weights[block])
+        return stratum

@@ -37,7 +37,7 @@ class Budget:
     ----------
     n_starts : int, default=None
         Starts for each number of live components: the given one, PCA, then minimisers of h from random frames. None
-        takes one, and up to 12 where the tolerance turns out to be hard to meet and a run is cheap.
+        takes one, and up to 24 where the tolerance turns out to be hard to meet and a run is cheap.
     allow_null : bool, default=True
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60
@@ -228,7 +228,7 @@ class _Search:
         if self._settings.n_starts is not None:
             return self._settings.n_starts - 1
         coordinates = max(1, (self._problem.rank - n_live) * n_live)
-        return min(11, 150 // coordinates)
+        return int(min(23, 1000 / coordinates**1.5))
 
     def _try(self, n_live: int, start: RunStart, n_extra: int) -> _Candidate:
         return self._run_starts(n_live, [start], n_extra, None)

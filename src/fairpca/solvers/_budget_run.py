@@ -154,7 +154,9 @@ class BudgetRun:
             view = start.view
             self._remember(view[1].evaluation)
         fresh = start.view is None
-        search = MultiplierSearch(start.mu or closest_multiplier(view[1]) or 1.0, TARGET * self._tolerance)
+        # A run can end with a multiplier below 0, where it has nothing to teach.
+        mu = max(start.mu or 0.0, 0.0) or closest_multiplier(view[1]) or 1.0
+        search = MultiplierSearch(mu, TARGET * self._tolerance)
         while self._n_cycles < self._settings.max_cycles:
             self._n_cycles += 1
             cycle = self._cycle(view, search)

@@ -80,14 +80,13 @@ class MultiplierSearch:
 
     @property
     def _jumps(self) -> bool:
-        """Whether h has fallen on alternate sides of the target, never close to it, or grows with mu across it."""
-        recent = [(mu, h - math.log(self.target)) for mu, h in self.history[-4:]]
-        if len(recent) < 4 or min(abs(distance) for _, distance in recent) < 0.03:
-            return False
-        alternates = all(before * after < 0 for (_, before), (_, after) in pairwise(recent))
-        # Two branches of minimisers: the one with more weight on h has the larger h.
-        contradicts = any(distance < 0 < other and mu < larger for mu, distance in recent for larger, other in recent)
-        return alternates or contradicts
+        """Whether h has fallen on alternate sides of the target, never close to it."""
+        distances = self._distances(4)
+        return len(distances) == 4 and min(map(abs, distances)) >= 0.03 and _alternate(distances)
+
+    def _distances(self, count: int) -> list[float]:
+        """Return log(h / target) of the last cycles."""
+        return [h - math.log(self.target) for _, h in self.history[-count:]]
 
     def _lagrangian(self) -> Lagrangian:
         return Lagrangian(self.mu, self.target, self.stiffness)
@@ -117,15 +116,16 @@ class MultiplierSearch:
         return _clip((h_0 - h_1) / (mu_1 - mu_0), 0.4, 1.5)
 
     def _by_secant(self) -> float | None:
-        """Return the mu between the last two where the model has led from one side of the target to the other in vain.
+        """Return the mu between the last two where the model has led to and fro across a close target in vain.
 
         The Hessian of a sample of the rows can be too far off for its model to bring h to the target.
         """
-        if len(self.history) < 2:
+        distances = self._distances(3)
+        if len(distances) < 3 or max(map(abs, distances)) > 0.3 or not _alternate(distances):
             return None
-        (mu_0, before), (mu_1, after) = ((mu, h - math.log(self.target)) for mu, h in self.history[-2:])
-        falls_across = before * after < 0 and (mu_1 - mu_0) * (after - before) < 0
-        if not falls_across or abs(after) < 0.5 * abs(before):
+        (mu_0, _), (mu_1, _) = self.history[-2:]
+        _, before, after = distances
+        if abs(after) < 0.5 * abs(before) or (mu_1 - mu_0) * (after - before) >= 0:
             return None
         return math.exp(mu_0 + (mu_1 - mu_0) * before / (before - after))
 
@@ -160,6 +160,10 @@ def closest_multiplier(point: ChartPoint) -> float:
     squared = float(point.discrepancy_gradient @ point.discrepancy_gradient)
     along = float(point.variance_gradient @ point.discrepancy_gradient)
     return max(0.0, along / squared) if squared > 0 else 0.0
+
+
+def _alternate(values: list[float]) -> bool:
+    return all(before * after < 0 for before, after in pairwise(values))
 
 
 def _clip(value: float, low: float, high: float) -> float:

@@ -18,6 +18,9 @@ from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
 
+STRICT = 1e-4
+"""Share of plain PCA's MMD^2 below which a tolerance counts as strict."""
+
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
 
@@ -174,6 +177,9 @@ class _Search:
         if settled:
             return self._conclude()
         smooth = first.outcome.stationary and not first.outcome.rugged
+        if smooth and self._settings.n_starts is None and self._tolerance < STRICT * self._pca_mmd2:
+            # Seldom rugged to see, but seldom convex: the end of a path of looser tolerances may lie higher.
+            first = self._run_starts(first_live, self._other_basins(first_live)[1:], 0, first)
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)
         return self._conclude()

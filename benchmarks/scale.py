@@ -142,8 +142,8 @@ def draw(rows: list[dict[str, Any]]) -> None:
         for row in rows:
             if row["data"] != "synthetic" and row["d"] == d:
                 ax.loglog(row["n"], row["seconds"], color=color, marker=marker, mfc="none", ls="none")
-                ax.annotate(f"{row['data']}, d = {d}", (row["n"], row["seconds"]), xytext=(-6, 4),
-                            textcoords="offset points", fontsize=9, ha="right")  # fmt: skip
+                place = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+                ax.annotate(f"{row['data']}, d = {d}", (row["n"], row["seconds"]), fontsize=9, **place)
     ax.set(xlabel="rows", ylabel="seconds of a fit", title="FairPCA, tolerance 1e-3, two cores")
     ax.grid(alpha=0.3)
     ax.legend(frameon=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn", "pymanopt")
+PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn", "pymanopt", "dask", "distributed")
 
 
 def environment() -> dict[str, Any]:

@@ -25,6 +25,7 @@ FLOORS = {
     "measures": 1,
     "rows": 0,
     "_axes": 1,
+    "_method": 1,
     "_prepare": 1,
     "_streamed": 1,
     "geometry": 0,

@@ -4,16 +4,16 @@
 import os
 import signal
 
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import distributed
 import numpy as np
+import pandas
 import pytest
 
 from fairpca import FairPCA
 from fairpca.geometry import projection_distance
-
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-distributed = pytest.importorskip("distributed")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -86,8 +86,6 @@ def test_parquet_files_are_fitted_and_projected_lazily(request, table, tmp_path,
     if with_client:
         request.getfixturevalue("client")
     X, group = table
-    import pandas
-
     frame = pandas.DataFrame(X.astype(np.float32), columns=[f"x{j}" for j in range(12)]).assign(group=group)
     dd.from_pandas(frame, npartitions=4).to_parquet(tmp_path)
     files = dd.read_parquet(tmp_path)

@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 
@@ -10,31 +8,10 @@ from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, median_bandwidth
 from fairpca.mmd._coordinates import spaced_indices
 from fairpca.mmd._fourier_grid import FourierGrid
 from fairpca.rows import ArrayRows
+from pickled_blocks import PickledBlocks
 
 SIGMA = 3.0
 OWNER = np.array([0, 1, 1])
-
-
-class PickledBlocks:
-    """Rows in blocks of a given height, whose work is pickled on its way."""
-
-    def __init__(self, X, weights, height):
-        self.X, self.weights, self.height = X, weights, height
-        self.n_rows, self.n_columns = X.shape
-
-    def total(self, function, *arguments):
-        terms = []
-        for start in range(0, self.n_rows, self.height):
-            block = slice(start, start + self.height)
-            task, data = pickle.loads(pickle.dumps((function, arguments)))
-            terms.append(pickle.loads(pickle.dumps(task(self.X[block], self.weights[block], *data))))
-        total = terms[0]
-        for term in terms[1:]:
-            total = total + term
-        return total
-
-    def sample(self, indices):
-        return self.X[indices], self.weights[indices]
 
 
 class Case:

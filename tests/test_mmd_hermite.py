@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -7,33 +5,12 @@ from scipy.spatial.distance import cdist
 from fairpca._axes import PrincipalAxes
 from fairpca.geometry import taylor_slope
 from fairpca.measures import SignedMeasures, demographic_parity
-from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD, features_for, median_bandwidth
+from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD, median_bandwidth
 from fairpca.mmd._hermite_basis import HermiteBasis
 from fairpca.rows import ArrayRows
+from pickled_blocks import PickledBlocks
 
 OWNER = np.array([0, 1, 1])
-
-
-class PickledBlocks:
-    """Rows in blocks of a given height, whose work is pickled on its way."""
-
-    def __init__(self, X, weights, height):
-        self.X, self.weights, self.height = X, weights, height
-        self.n_rows, self.n_columns = X.shape
-
-    def total(self, function, *arguments):
-        terms = []
-        for start in range(0, self.n_rows, self.height):
-            block = slice(start, start + self.height)
-            task, data = pickle.loads(pickle.dumps((function, arguments)))
-            terms.append(pickle.loads(pickle.dumps(task(self.X[block], self.weights[block], *data))))
-        total = terms[0]
-        for term in terms[1:]:
-            total = total + term
-        return total
-
-    def sample(self, indices):
-        return self.X[indices], self.weights[indices]
 
 
 class Case:
@@ -196,20 +173,6 @@ def test_the_features_are_the_products_of_largest_eigenvalue(rng, d, n_features)
         if not np.any(np.all(orders == row + step, axis=1))
     ]
     assert eigenvalues.min() >= (np.array(outside) @ np.log(basis.ratios)).max() - 1e-12
-
-
-def test_the_number_of_features_grows_with_the_accuracy(rng):
-    case = Case(rng, 5, n=6000)
-    frames = [np.eye(12, 5), case.V]
-    data = (ArrayRows(case.X, case.weights), case.coordinates, OWNER, 2, case.bandwidth, frames)
-    coarse, fine, capped = (features_for(*data, accuracy, most=2000) for accuracy in (1e-3, 1e-7, 0.0))
-    assert coarse.met
-    assert fine.met
-    assert coarse.n_features < fine.n_features <= capped.n_features == 2000
-    assert not capped.met
-    mmd = case.hermite(fine.n_features)
-    for V in frames:
-        np.testing.assert_allclose(mmd.value_and_bound(V)[0], case.exact().value(V), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["german", "compas", "adult"])

@@ -1,9 +1,10 @@
 """Rows in an array, and what every kind of rows must do: in an array, mapped from a file, in Dask without a cluster."""
 
+import dask.array as da
 import numpy as np
 import pytest
 
-from fairpca.rows import ArrayRows, ColumnSummary, normalised, shares, strata
+from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, normalised, shares, strata
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._columns import products_of_block, sums_of_block
 
@@ -33,9 +34,6 @@ def in_file(X, weights, tmp_path):
 
 
 def in_dask(X, weights, tmp_path):
-    da = pytest.importorskip("dask.array")
-    from fairpca.rows._dask import DaskRows
-
     # Blocks of different heights, one of them empty.
     chunks = (100, 0, 300, len(X) - 400)
     return DaskRows(da.from_array(X, chunks=(chunks, 2)), da.from_array(weights, chunks=(chunks, 2)))

@@ -7,7 +7,12 @@ import sys
 import tempfile
 from types import SimpleNamespace
 
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import distributed
 import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -21,12 +26,6 @@ from fairpca.rows._dask_kind import is_dask
 from fairpca.rows._dask_labels import LABELS_KEPT, parity_weights
 from fairpca.rows._dask_projection import project_lazily
 from fairpca.rows._dask_table import dask_table
-
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-pd = pytest.importorskip("pandas")
 
 # Dask calls pandas 3 with an argument that pandas 4 drops, when it reads and writes Parquet.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")

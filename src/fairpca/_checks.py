@@ -164,9 +164,10 @@ def _missing(labels: AnyArray) -> AnyArray:
         return np.zeros(1, dtype=bool)
     if labels.dtype.kind == "f":
         return np.isnan(labels)
-    return np.array([_is_missing(label) for label in labels.tolist()])
+    return np.array([is_missing(label) for label in labels.tolist()])
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Tell whether a label stands for none: None, nan, pandas.NA or NaT."""
     # pandas.NA and NaT refuse to be compared like numbers; they are known by their type's name.
     return label is None or type(label).__name__ in {"NAType", "NaTType"} or bool(label != label)

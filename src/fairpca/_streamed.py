@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fairpca._axes import AxesRequest, PrincipalAxes
-from fairpca._checks import MOST_FOURIER
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures, merge_equal_rows
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
@@ -31,59 +30,9 @@ SAMPLE_ROWS = 4096
 N_FEATURES = 1000
 """Hermite features; what they leave out is measured exactly and taken into account."""
 
-EXACT_ROWS = 5000
-"""Rows up to which comparing all pairs is as fast as anything else."""
-
-MOST_HERMITE = 16
-"""Components up to which some thousand Hermite features are of use."""
-
-EXACT_PAIRS = {"exact": np.inf, "fourier": 2e9, "hermite": 5e10}
+EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e10}
 """Pairs of rows up to which an answer is confirmed exactly: a second or two where the bound of the approximation is
 sharp (Fourier), a minute or two where it is not (Hermite)."""
-
-
-def choose_method(mmd: str, X: AnyArray, n_components: int) -> str:
-    """Return "exact", "fourier" or "hermite".
-
-    Parameters
-    ----------
-    mmd : {"auto", "exact", "fourier", "hermite"}
-        What was asked for.
-    X : ndarray of shape (n, p)
-        Rows.
-    n_components : int
-        d.
-    """
-    if mmd != "auto":
-        return mmd
-    if n_components > MOST_HERMITE or len(X) <= EXACT_ROWS or _few_are_distinct(X):
-        return "exact"
-    return linear_method(mmd, n_components)
-
-
-def _few_are_distinct(X: AnyArray) -> bool:
-    """Tell whether few rows remain when equal ones are merged, as in tables of counts and categories."""
-    return len(X) <= 4 * EXACT_ROWS and len(np.unique(X, axis=0)) <= EXACT_ROWS
-
-
-def linear_method(mmd: str, n_components: int) -> str:
-    """Return "fourier" or "hermite".
-
-    Parameters
-    ----------
-    mmd : {"auto", "fourier", "hermite"}
-        What was asked for; "exact", which needs the rows in memory, is refused.
-    n_components : int
-        d.
-    """
-    if mmd == "exact":
-        raise ValueError(
-            'mmd="exact" compares all pairs of rows and needs them in memory, which Dask tables are not; use '
-            'mmd="auto", whose answer is measured exactly up to 60,000 rows, or fit(X.compute(), ...).'
-        )
-    if mmd != "auto":
-        return mmd
-    return "fourier" if n_components <= MOST_FOURIER else "hermite"
 
 
 def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, SignedMeasures, AnyArray | None]:
@@ -115,7 +64,7 @@ class StreamedData:
         Raw rows and weights.
     measures : SignedMeasures
         Whose columns the weights are; its own weights are not used.
-    method : {"exact", "fourier", "hermite"}
+    method : {"fourier", "hermite"}
         How the discrepancy of all rows is computed.
     summary : ColumnSummary
         Means, deviations and covariance of the columns.
@@ -163,7 +112,7 @@ class StreamedData:
             Raw rows and weights.
         measures : SignedMeasures
             Owners and names of the weight columns.
-        method : {"exact", "fourier", "hermite"}
+        method : {"fourier", "hermite"}
             How the discrepancy of all rows is computed.
         standardize : bool
             Scale the columns to unit variance.

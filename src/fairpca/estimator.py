@@ -17,9 +17,10 @@ from fairpca._checks import (
     check_tolerance,
     check_two_groups,
 )
+from fairpca._method import choose_method, linear_method
 from fairpca._prepare import PreparedData
 from fairpca._projection import LinearProjection
-from fairpca._streamed import StreamedData, choose_method, dask_rows_and_measures, linear_method
+from fairpca._streamed import StreamedData, dask_rows_and_measures
 from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
@@ -213,11 +214,12 @@ class FairPCA(LinearProjection):
         self, X: Any, sensitive_features: Any, mmd: str, axes: AxesRequest, generator: np.random.Generator
     ) -> PreparedData | StreamedData:
         if is_dask(X):
+            method = linear_method(mmd, axes.n_components)
             rows, measures, names = dask_rows_and_measures(X, sensitive_features)
             self.n_features_in_ = rows.n_columns
             if names is not None:
                 self.feature_names_in_ = names
-            return self._streamed(rows, measures, linear_method(mmd, axes.n_components), axes, generator)
+            return self._streamed(rows, measures, method, axes, generator)
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
             self._warn_without_groups()

@@ -7,15 +7,12 @@ from fairpca.mmd._exact import ExactMMD
 from fairpca.mmd._fourier import FourierMMD
 from fairpca.mmd._gaussian import kernel_products
 from fairpca.mmd._hermite import HermiteMMD
-from fairpca.mmd._hermite_choice import FeatureChoice, features_for
 
 __all__ = [
     "Coordinates",
     "ExactMMD",
-    "FeatureChoice",
     "FourierMMD",
     "HermiteMMD",
-    "features_for",
     "kernel_products",
     "median_bandwidth",
 ]

@@ -5,6 +5,7 @@ import copy
 
 import numpy as np
 
+from fairpca._checks import MOST_FOURIER
 from fairpca._typing import FloatArray, IntArray
 from fairpca.measures import SignedMeasures
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
@@ -23,8 +24,6 @@ from fairpca.mmd._fourier_passes import (
     moments_of_block,
 )
 from fairpca.rows import Rows
-
-MOST_COMPONENTS = 3
 
 
 class FourierMMD:
@@ -197,9 +196,9 @@ class FourierMMD:
             grid = grid.widened()
 
     def _grid_for(self, V: FloatArray) -> FourierGrid:
-        if V.shape[1] > MOST_COMPONENTS:
+        if V.shape[1] > MOST_FOURIER:
             raise ValueError(
-                f"FourierMMD takes frames of at most {MOST_COMPONENTS} columns, got {V.shape[1]}: the number of "
+                f"FourierMMD takes frames of at most {MOST_FOURIER} columns, got {V.shape[1]}: the number of "
                 "features grows exponentially with them; use HermiteMMD"
             )
         if self._grid is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._checks import _is_missing, check_two_groups, distinct
+from fairpca._checks import check_two_groups, distinct, is_missing
 from fairpca._extras import require
 from fairpca._typing import AnyArray, IntArray
 from fairpca.rows._dask_blocks import compute
@@ -90,7 +90,7 @@ def counts_of_labels(part: Any) -> tuple[int, "Counter[Any]"]:
     counter: Counter[Any] = Counter()
     for label, count in found.items():
         # Two NaN are two labels to a dictionary.
-        counter[None if _is_missing(label) else label] += count
+        counter[None if is_missing(label) else label] += count
     return len(labels), Counter(dict(counter.most_common(LABELS_KEPT)))
 
 

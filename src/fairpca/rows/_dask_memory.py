@@ -20,7 +20,7 @@ def keep_freed_memory() -> None:
 
     Dask starts its workers with MALLOC_TRIM_THRESHOLD_ at 64 kB, which also fixes the size above which an array gets
     fresh pages at 128 kB. A pass makes and drops thousands of arrays of a few megabytes: with fresh pages for each it
-    takes 2.5 times as long.
+    takes more than twice as long.
     """
     if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
         return

@@ -148,12 +148,7 @@ class BudgetRun:
             a smaller discrepancy it tends to fall further.
         """
         removed = np.zeros((len(start.frame), 0))
-        if start.view is None:
-            view = self._view(self._evaluate(start.frame))
-        else:
-            view = start.view
-            self._remember(view[1].evaluation)
-        fresh = start.view is None
+        view, fresh = self._first_view(start)
         # A run can end with a multiplier below 0, where it has nothing to teach.
         mu = max(start.mu or 0.0, 0.0) or closest_multiplier(view[1]) or 1.0
         search = MultiplierSearch(mu, TARGET * self._tolerance)
@@ -181,6 +176,13 @@ class BudgetRun:
             view = (cycle.model, cycle.point) if reusable else self._view(here)
             fresh = not reusable
         return self._outcome(search.mu)
+
+    def _first_view(self, start: RunStart) -> tuple[View, bool]:
+        """Return the view of a start and whether its Hessian is new."""
+        if start.view is None:
+            return self._view(self._evaluate(start.frame)), True
+        self._remember(start.view[1].evaluation)
+        return start.view, False
 
     def _view(self, here: Evaluation) -> View:
         return Model.around(here, self._problem, single_precision=True)

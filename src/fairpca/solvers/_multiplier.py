@@ -9,6 +9,8 @@ from fairpca.solvers._chart import ChartPoint, Lagrangian
 from fairpca.solvers._curvature import Model
 
 LARGEST_FACTOR = 8.0
+"""Most by which mu changes from one cycle to the next."""
+
 CLOSE = 0.7
 """|log(h / target)| below which the quadratic model of h is trusted."""
 

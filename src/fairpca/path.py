@@ -18,8 +18,8 @@ from fairpca.solvers import Budget, OuterStep, WarmStart
 
 N_TOLERANCES = 20
 STRICTEST = 1e-5
-GAIN_TOLERANCE = 1e-6
-"""A ten-thousandth of a point of variance: less than neighbouring models differ by, and half of the gradients."""
+GAIN_TOLERANCE = 1e-5
+"""A thousandth of a point of variance: far less than neighbouring models differ by, and half of the gradients."""
 
 
 class FairPCAPath(BaseEstimator):

@@ -8,6 +8,9 @@ from fairpca.measures import SignedMeasures
 from fairpca.mmd._gaussian import gaussian_products, gaussian_rate_products
 from fairpca.mmd._moments import KernelMoments
 
+ONE_SIDED = 0.2
+"""Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
+
 
 class ExactMMD:
     r"""Exact discrepancies h_j(V) = sum_c w_c' K w_c of projected rows, in O(n d) memory.
@@ -134,25 +137,29 @@ class ExactMMD:
         return hessian
 
     def isolated_directions(self, V: FloatArray, smallest: float) -> FloatArray:
-        """Return unit vectors towards rows that no other row is near to.
+        """Return unit vectors towards rows that their neighbours do not balance.
 
-        Such a row adds w_i^2 to h whatever V does in its neighbourhood: the gradient cannot bring it back.
+        A row, or a few of mostly one sign, far from all others adds to h whatever V does in its neighbourhood: the
+        gradient cannot bring it back.
 
         Parameters
         ----------
         V : ndarray of shape (p, d)
             Loading matrix.
         smallest : float
-            Only rows that add more than this count.
+            Only rows that add more than this to h count.
 
         Returns
         -------
         directions : ndarray of shape (p, n_isolated)
             Their directions, seen from the mean.
         """
-        smoothed = gaussian_products(self._project(V), self._weights)
-        alone = np.abs(smoothed - self._weights) < 0.2 * np.abs(self._weights)
-        rows = np.flatnonzero((alone & (self._weights**2 > smallest)).any(axis=1))
+        sizes = np.abs(self._weights)
+        products = gaussian_products(self._project(V), np.hstack([self._weights, sizes]))
+        smoothed, nearby = np.hsplit(products, 2)
+        added = self._weights * smoothed
+        alone = added > ONE_SIDED * sizes * nearby
+        rows = np.flatnonzero((alone & (added > smallest)).any(axis=1))
         directions = self._X[rows].T
         return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 

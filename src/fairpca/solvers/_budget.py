@@ -18,8 +18,8 @@ from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
 
-STRICT = 1e-4
-"""Share of plain PCA's MMD^2 below which a tolerance counts as strict."""
+OUT_OF_REACH = 2.0
+"""Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
 
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
@@ -45,7 +45,7 @@ class Budget:
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60
         Largest number of Hessians in one run.
-    max_steps : int, default=10
+    max_steps : int, default=7
         Quasi-Newton steps before the Hessian is built anew.
     gain_tolerance : float, default=1e-8
         A run ends when the gain in variance share still expected is below this.
@@ -66,7 +66,7 @@ class Budget:
     n_starts: int | None = None
     allow_null: bool = True
     max_cycles: int = 60
-    max_steps: int = 10
+    max_steps: int = 7
     gain_tolerance: float = 1e-8
     max_seconds: float | None = None
     name: str = field(default="budget", init=False)
@@ -177,9 +177,6 @@ class _Search:
         if settled:
             return self._conclude()
         smooth = first.outcome.stationary and not first.outcome.rugged
-        if smooth and self._settings.n_starts is None and self._tolerance < STRICT * self._pca_mmd2:
-            # Seldom rugged to see, but seldom convex: the end of a path of looser tolerances may lie higher.
-            first = self._run_starts(first_live, self._other_basins(first_live)[1:], 0, first)
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)
         return self._conclude()
@@ -194,7 +191,9 @@ class _Search:
     def _search_harder(self, most: int, least: int, first: _Candidate) -> None:
         """Climb along the number of live components from a good guess, with more starts where they are cheap."""
         if self._settings.n_starts is None:
-            starts = self._other_basins(first.n_live) if first.outcome.rugged else []
+            out_of_reach = first.outcome.fairest.worst > OUT_OF_REACH * self._tolerance
+            elsewhere = first.outcome.rugged and not (out_of_reach and most > least)
+            starts = self._other_basins(first.n_live) if elsewhere else []
             first = self._run_starts(first.n_live, starts, self._cheap_starts(first.n_live), first)
         if most == least:
             return

@@ -34,6 +34,9 @@ LONG = 20
 NEAR = 0.1
 """Distance from the centre of a chart up to which its Hessian serves the next cycle as well."""
 
+NOTICED = 0.05
+"""Share of h that a single row must make up to count as standing alone."""
+
 MAX_RELEASES = 3
 
 
@@ -163,7 +166,7 @@ class BudgetRun:
                 break
             if search.stuck:
                 before = removed.shape[1]
-                frame, removed = self._release(here.point, removed)
+                frame, removed = self._release(here, removed)
                 if removed.shape[1] == before:
                     break
                 self._released = True
@@ -191,7 +194,7 @@ class BudgetRun:
         """Take quasi-Newton steps with one multiplier in one chart."""
         model, point = view
         if model.chart.dimension == 0:
-            search.record(point.evaluation.worst)
+            search.record(point.evaluation.worst, minimised=True)
             return Cycle(search.mu, model, point, 0.0, 0, collected=True)
         lagrangian = search.update(model, point, self._radius)
         metric, direction = model.newton_step(point, lagrangian, self._radius)
@@ -211,7 +214,7 @@ class BudgetRun:
             gain = -float(gradient @ direction)
             if gain <= enough or self._out_of_time():
                 break
-        search.record(point.evaluation.worst)
+        search.record(point.evaluation.worst, minimised=gain <= enough)
         return Cycle(lagrangian.multiplier(point), model, point, gain, n_steps, collected=gain <= enough)
 
     def _step(
@@ -248,9 +251,10 @@ class BudgetRun:
         spent = h >= (1 - ACCURACY) * target or cycle.mu * (target - h) <= 2 * VISIBLE
         return used and spent and cycle.expected_gain <= self._settings.gain_tolerance
 
-    def _release(self, frame: FloatArray, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _release(self, here: Evaluation, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""
-        isolated = self._problem.discrepancy.isolated_directions(frame, 0.02 * self._tolerance)
+        frame = here.point
+        isolated = self._problem.discrepancy.isolated_directions(frame, NOTICED * here.worst)
         n_free = self._problem.rank - frame.shape[1] - 2
         if isolated.shape[1] == 0 or removed.shape[1] >= min(n_free, MAX_RELEASES * frame.shape[1]):
             return frame, removed

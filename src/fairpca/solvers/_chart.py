@@ -64,22 +64,24 @@ class Chart:
         """Return the frame at b."""
         return PolarCurve(self.V, self._tangent(b))(1.0)[0]
 
-    def pull_back(self, b: FloatArray, frame: FloatArray, gradient: FloatArray) -> FloatArray:
-        """Return the gradient with respect to b of a function of the subspace.
+    def pull_back(self, b: FloatArray, frame: FloatArray, *gradients: FloatArray) -> list[FloatArray]:
+        """Return the gradients with respect to b of functions of the subspace.
 
         Parameters
         ----------
         b : ndarray of shape (dimension,)
             Where.
         frame : ndarray of shape (p, d)
-            The frame at b.
-        gradient : ndarray of shape (p, d)
-            Euclidean gradient there.
+            The frame W at b.
+        *gradients : ndarray of shape (p, d)
+            Euclidean gradient of each function there.
         """
-        horizontal = gradient - frame @ (frame.T @ gradient)
+        stacked = np.stack([gradient.T for gradient in gradients])
+        horizontal = stacked - (stacked @ frame) @ frame.T
         # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y.
         stretch = frame.T @ (self.V + self._tangent(b))
-        return (self.Q.T @ np.linalg.solve(stretch, horizontal.T).T).T.ravel()
+        along_Q = np.linalg.solve(stretch, horizontal) @ self.Q
+        return list(along_Q.reshape(len(gradients), self.dimension))
 
     def _tangent(self, b: FloatArray) -> FloatArray:
         return self.Q @ b.reshape(self.V.shape[1], -1).T
@@ -97,13 +99,8 @@ class ChartPoint:
     @classmethod
     def read(cls, chart: Chart, b: FloatArray, evaluation: Evaluation) -> "ChartPoint":
         """Express what is known about a frame in the chart's coordinates."""
-        frame = evaluation.point
-        return cls(
-            b,
-            evaluation,
-            chart.pull_back(b, frame, evaluation.variance_gradient),
-            chart.pull_back(b, frame, evaluation.discrepancy_gradient),
-        )
+        gradients = evaluation.variance_gradient, evaluation.discrepancy_gradient
+        return cls(b, evaluation, *chart.pull_back(b, evaluation.point, *gradients))
 
 
 @dataclass(frozen=True)

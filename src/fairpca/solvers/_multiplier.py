@@ -8,8 +8,11 @@ from itertools import pairwise
 from fairpca.solvers._chart import ChartPoint, Lagrangian
 from fairpca.solvers._curvature import Model
 
-LARGEST_FACTOR = 8.0
-"""Most by which mu changes from one cycle to the next."""
+LARGEST_FACTOR = 4.0
+"""Most by which mu changes from one cycle to the next; larger steps leave the path of minimisers, and end lower."""
+
+MOST_STAYS = 1
+"""Cycles that a multiplier is kept for while its minimiser has not been reached."""
 
 CLOSE = 0.7
 """|log(h / target)| below which the quadratic model of h is trusted."""
@@ -34,7 +37,7 @@ class MultiplierSearch:
     stiffness : float
         Weight of the quadratic term; 0 until h is seen to jump across the target.
     history : list of (log mu, log h)
-        One pair for each finished cycle.
+        One pair for each multiplier tried.
     """
 
     mu: float
@@ -42,10 +45,15 @@ class MultiplierSearch:
     stiffness: float = 0.0
     history: list[tuple[float, float]] = field(default_factory=list)
     _excess: float = math.inf
+    _stays: int = 0
+    _minimised: bool = True
 
-    def record(self, discrepancy: float) -> None:
-        """Note the discrepancy reached with the current multiplier."""
+    def record(self, discrepancy: float, minimised: bool) -> None:
+        """Note the discrepancy reached with the current multiplier, and whether that is at its minimiser."""
+        if self._stays > 0:
+            self.history.pop()
         self.history.append((math.log(self.mu), math.log(max(discrepancy, 1e-300))))
+        self._minimised = minimised
 
     def update(self, model: Model, point: ChartPoint, radius: float) -> Lagrangian:
         """Choose the multiplier of the next cycle and return its Lagrangian.
@@ -63,35 +71,45 @@ class MultiplierSearch:
             # No multiplier has its minimiser on the target: from here on the constraint gets a spring.
             self.stiffness = max(4.0 * self.stiffness, self.mu / self.target)
             self.history.clear()
-        if self.stiffness > 0:
-            excess = abs(point.evaluation.worst - self.target)
-            if excess > 0.5 * self._excess:
-                self.stiffness *= 4.0
-            self._excess = excess
-            self.mu = max(self._lagrangian().multiplier(point), 0.1 * self.mu)
-            return self._lagrangian()
         ratio = max(point.evaluation.worst, 1e-300) / self.target
+        unfinished = not self._minimised and self._stays < MOST_STAYS and ratio > 2.0
+        if self.stiffness > 0:
+            self._stays = 0
+            self._tighten_spring(point)
+        elif unfinished:
+            self._stays += 1
+        else:
+            self._stays = 0
+            self.mu = self._next(model, point, radius, ratio)
+        return Lagrangian(self.mu, self.target, self.stiffness)
+
+    def _tighten_spring(self, point: ChartPoint) -> None:
+        """Make the spring stiffer while h does not approach the target, and take the multiplier from the gradients."""
+        excess = abs(point.evaluation.worst - self.target)
+        if excess > 0.5 * self._excess:
+            self.stiffness *= 4.0
+        self._excess = excess
+        self.mu = _clip(closest_multiplier(point), 0.1 * self.mu, 10.0 * self.mu)
+
+    def _next(self, model: Model, point: ChartPoint, radius: float, ratio: float) -> float:
+        """Return the next multiplier, given h / target at the minimiser of this one."""
         chosen = self._by_secant()
         if chosen is None and abs(math.log(ratio)) < CLOSE:
             chosen = self._by_model(model, point, radius)
-        if chosen is not None:
-            self.mu = chosen
-        elif self.history:
-            self.mu *= _clip(ratio ** (1.0 / self._slope()), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
-        return self._lagrangian()
+        if chosen is None and self.history:
+            chosen = self.mu * _clip(ratio ** (1.0 / self._slope()), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
+        return self.mu if chosen is None else chosen
 
     @property
     def _jumps(self) -> bool:
-        """Whether h has fallen on alternate sides of the target, never close to it."""
-        distances = self._distances(4)
-        return len(distances) == 4 and min(map(abs, distances)) >= 0.03 and _alternate(distances)
+        """Whether h has leapt across the target three times of late, never close to it."""
+        distances = self._distances(6)
+        crossings = sum(before * after < 0 for before, after in pairwise(distances))
+        return crossings >= 3 and min(map(abs, distances)) >= 0.03
 
     def _distances(self, count: int) -> list[float]:
         """Return log(h / target) of the last cycles."""
         return [h - math.log(self.target) for _, h in self.history[-count:]]
-
-    def _lagrangian(self) -> Lagrangian:
-        return Lagrangian(self.mu, self.target, self.stiffness)
 
     @property
     def stuck(self) -> bool:
@@ -102,12 +120,13 @@ class MultiplierSearch:
         if len(above) < 4 or above[-1] < math.log(2):
             return False
         growth = self.history[-1][0] - self.history[-3][0]
-        return growth > 3 and above[-3] - above[-1] < 0.25 * growth
+        return growth > 2.5 and above[-3] - above[-1] < 0.25 * growth
 
     def restart(self, mu: float) -> None:
         """Begin again at another multiplier."""
         self.mu = mu
         self.stiffness, self._excess = 0.0, math.inf
+        self._stays, self._minimised = 0, True
         self.history.clear()
 
     def _slope(self) -> float:

@@ -34,6 +34,13 @@ def test_less_tolerance_never_keeps_more_variance(path):
     assert np.all(np.diff(path.variances_[met]) <= 1e-6)
 
 
+def test_every_point_of_a_jagged_curve_is_reached(reference):
+    data = reference("compas", 2)
+    path = fair_pca_path(data["X_train"], data["a_train"], 2, random_state=0)
+    assert path.converged_.all()
+    assert np.all(np.diff(path.variances_) <= 1e-6)
+
+
 def test_models_are_ready_to_use(data, path):
     X, group = data
     model = path.select(max_mmd2=1e-3)

@@ -51,6 +51,10 @@ def weighted_sum(X, weights, power):
     return X.T**power @ weights
 
 
+def first_two_doubled(X):
+    return 2 * X[:, :2]
+
+
 def heights(X, weights):
     return [len(X)]
 
@@ -101,29 +105,43 @@ def test_sample(rows, X, weights):
     np.testing.assert_array_equal(some_weights, weights[indices])
 
 
-def test_stratified_sample_takes_rows_of_the_table_once_with_their_weights(rows, X, weights):
-    some, some_weights = rows.stratified_sample(200, np.random.default_rng(5))
-    places = [np.flatnonzero((row == X).all(axis=1)) for row in some]
-    assert all(len(place) == 1 for place in places)
-    indices = np.concatenate(places)
-    assert np.all(np.diff(indices) > 0)
+def test_a_sample_can_be_transformed_where_the_rows_are(rows, X, weights):
+    indices = np.arange(3, N, 2)
+    some, some_weights = rows.sample(indices, first_two_doubled)
+    np.testing.assert_array_equal(some, 2 * X[indices, :2])
     np.testing.assert_array_equal(some_weights, weights[indices])
 
 
-def test_stratified_sample_gives_every_group_its_share(rows, weights):
-    _, some_weights = rows.stratified_sample(100, np.random.default_rng(5))
-    codes, counts = np.unique(strata(weights), return_counts=True)
-    found, drawn = np.unique(strata(some_weights), return_counts=True)
-    np.testing.assert_array_equal(found, codes)
-    np.testing.assert_array_equal(drawn, shares(counts, 100))
+def test_stratified_draw_takes_rows_of_the_table_once(rows, weights):
+    drawn = rows.stratified_draw(200, np.random.default_rng(5))
+    assert np.all(np.diff(drawn.indices) > 0)
+    codes = np.unique(strata(weights))
+    np.testing.assert_array_equal(codes[drawn.strata], strata(weights)[drawn.indices])
 
 
-def test_stratified_sample_is_the_same_for_all_kinds(X, weights, tmp_path):
-    samples = [kind(X, weights, tmp_path).stratified_sample(150, np.random.default_rng(1))[0] for kind in KINDS]
-    others = in_array(X, weights, tmp_path).stratified_sample(150, np.random.default_rng(2))[0]
-    np.testing.assert_array_equal(samples[0], samples[1])
-    np.testing.assert_array_equal(samples[0], samples[2])
-    assert samples[0].shape != others.shape or not np.array_equal(samples[0], others)
+def test_stratified_draw_gives_every_group_its_share(rows, weights):
+    drawn = rows.stratified_draw(100, np.random.default_rng(5))
+    _, counts = np.unique(strata(weights), return_counts=True)
+    np.testing.assert_array_equal(np.bincount(drawn.strata), shares(counts, 100))
+    np.testing.assert_allclose(np.bincount(drawn.strata, drawn.factors), counts)
+
+
+def test_stratified_draw_is_the_same_for_all_kinds(X, weights, tmp_path):
+    draws = [kind(X, weights, tmp_path).stratified_draw(150, np.random.default_rng(1)) for kind in KINDS]
+    other = in_array(X, weights, tmp_path).stratified_draw(150, np.random.default_rng(2))
+    for drawn in draws[1:]:
+        np.testing.assert_array_equal(drawn.indices, draws[0].indices)
+        np.testing.assert_array_equal(drawn.strata, draws[0].strata)
+        np.testing.assert_array_equal(drawn.factors, draws[0].factors)
+    assert not np.array_equal(draws[0].indices, other.indices)
+
+
+def test_a_draw_is_dealt_in_parts_with_every_group(rows):
+    drawn = rows.stratified_draw(160, np.random.default_rng(5))
+    parts = drawn.deal(8, np.random.default_rng(6))
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(drawn.indices)))
+    shares_of_parts = np.array([np.bincount(drawn.strata[part]) for part in parts])
+    assert np.ptp(shares_of_parts, axis=0).max() <= 1
 
 
 def test_column_summary(rows, X, weights):

@@ -133,9 +133,9 @@ def test_samples_are_those_of_an_array(where, X, weights):
     indices = np.array([0, 99, 100, 640, N - 1])
     for ours, theirs in zip(there.sample(indices), here.sample(indices), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    drawn = [rows.stratified_sample(60, np.random.default_rng(3)) for rows in (here, there)]
-    np.testing.assert_array_equal(drawn[0][0], drawn[1][0])
-    np.testing.assert_array_equal(drawn[0][1], drawn[1][1])
+    drawn = [rows.stratified_draw(60, np.random.default_rng(3)) for rows in (here, there)]
+    np.testing.assert_array_equal(drawn[0].indices, drawn[1].indices)
+    np.testing.assert_array_equal(drawn[0].factors, drawn[1].factors)
 
 
 def test_blocks_are_loaded_once_on_a_cluster_and_at_every_pass_elsewhere(where, X, weights, tmp_path):

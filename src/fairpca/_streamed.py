@@ -12,8 +12,9 @@ from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures, merge_equal_rows
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
 from fairpca.mmd._aligned import AlignedMMD
+from fairpca.mmd._hermite_residual import ResidualSample
 from fairpca.mmd._two_level import TwoLevelMMD
-from fairpca.problem import FairSubspaceProblem, Measurement
+from fairpca.problem import ACCURACY, FairSubspaceProblem, Measurement
 from fairpca.rows import (
     ColumnSummary,
     DaskRows,
@@ -30,9 +31,11 @@ SAMPLE_ROWS = 4096
 N_FEATURES = 1000
 """Hermite features; what they leave out is measured exactly and taken into account."""
 
-EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e10}
-"""Pairs of rows up to which an answer is confirmed exactly: a second or two where the bound of the approximation is
-sharp (Fourier), a minute or two where it is not (Hermite)."""
+EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
+"""Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
+
+PART_ROWS = (4096, 16384)
+"""Rows of the parts of the sample that tells what Hermite features leave out: the second where the first is too few."""
 
 
 def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, SignedMeasures, AnyArray | None]:
@@ -80,6 +83,8 @@ class StreamedData:
         A stratified sample of raw rows.
     sample_weights : ndarray of shape (n_sample, c)
         Its weights, normalised.
+    residual_seed : int
+        With which the sample is drawn that tells what Hermite features leave out.
     """
 
     rows: Rows
@@ -92,6 +97,7 @@ class StreamedData:
     n_components: int
     sample: AnyArray
     sample_weights: FloatArray
+    residual_seed: int
 
     @classmethod
     def of(
@@ -131,13 +137,27 @@ class StreamedData:
             raise ValueError("X has zero variance in every column; there is nothing to keep.")
         scale = np.where(summary.deviation > 0, summary.deviation, 1.0) if standardize else np.ones(rows.n_columns)
         axes = PrincipalAxes.of_covariance(summary.covariance / np.outer(scale, scale), request.n_null)
-        sample, weights = rows.stratified_sample(SAMPLE_ROWS, generator)
+        drawn = rows.stratified_draw(SAMPLE_ROWS, generator)
+        sample, weights = rows.sample(drawn.indices)
+        sample_weights = normalised(weights * drawn.factors[:, None])
         if isinstance(bandwidth, str):
             leading = axes.axes[:, : min(n_components, axes.rank)] / scale[:, None]
             # Not the stratified sample: the median is one over pairs of rows as they come.
             plain, _ = rows.sample(np.sort(generator.choice(rows.n_rows, min(rows.n_rows, SAMPLE_ROWS), replace=False)))
             bandwidth = median_bandwidth((plain - summary.mean) @ leading, generator)
-        return cls(rows, measures, method, summary, scale, axes, bandwidth, n_components, sample, normalised(weights))
+        return cls(
+            rows=rows,
+            measures=measures,
+            method=method,
+            summary=summary,
+            scale=scale,
+            axes=axes,
+            bandwidth=bandwidth,
+            n_components=n_components,
+            sample=sample,
+            sample_weights=sample_weights,
+            residual_seed=int(generator.integers(2**63)),
+        )
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -155,7 +175,7 @@ class StreamedData:
     @cached_property
     def _coarse_discrepancy(self) -> ExactMMD:
         measures = SignedMeasures(self.sample_weights, self.measures.owner, self.measures.names)
-        distinct, merged = merge_equal_rows(self.coordinates.centred(self.sample) @ self.coordinates.matrix, measures)
+        distinct, merged = merge_equal_rows(self.coordinates.of(self.sample), measures)
         return ExactMMD(distinct, merged, self.bandwidth)
 
     @property
@@ -189,7 +209,24 @@ class StreamedData:
 
     def estimate(self, frame: FloatArray, tolerance: float) -> Measurement:
         """Return the vector h at a frame in time linear in the rows, with bounds on its errors."""
-        return Measurement(*self._approximation(tolerance).value_and_bound(frame))
+        return self._estimate(frame, tolerance, PART_ROWS[0])
+
+    def _estimate(self, frame: FloatArray, tolerance: float, part_rows: int) -> Measurement:
+        approximation = self._approximation(tolerance)
+        if isinstance(approximation, FourierMMD):
+            return Measurement(*approximation.value_and_bound(frame))
+        return Measurement(*approximation.value_and_error(frame, self._residual_sample(approximation, part_rows)))
+
+    def _residual_sample(self, hermite: HermiteMMD, part_rows: int) -> ResidualSample:
+        if part_rows not in self._residual_samples:
+            generator = np.random.default_rng([self.residual_seed, part_rows])
+            self._residual_samples[part_rows] = hermite.residual_sample(generator, part_rows)
+        return self._residual_samples[part_rows]
+
+    @cached_property
+    def _residual_samples(self) -> dict[int, ResidualSample]:
+        """Those drawn so far, by the rows of a part."""
+        return {}
 
     def _approximation(self, tolerance: float) -> FourierMMD | HermiteMMD:
         """Return the discrepancy of all rows in time linear in them."""
@@ -216,12 +253,20 @@ class StreamedData:
     def measure(self, frame: FloatArray, tolerance: float) -> Measurement:
         """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
         if not self.confirms_exactly:
-            return self.estimate(frame, tolerance)
+            return self._sharpest_estimate(frame, tolerance)
         projected = self.rows.total(projections_of_block, self.coordinates.along(frame))
         Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
         measures = SignedMeasures(weights, self.measures.owner, self.measures.names)
         values = ExactMMD(Z, measures, self.bandwidth).value(np.eye(Z.shape[1]))
         return Measurement(values, np.zeros_like(values))
+
+    def _sharpest_estimate(self, frame: FloatArray, tolerance: float) -> Measurement:
+        """Return an estimate whose error is small against the tolerance, or the best there is."""
+        for part_rows in PART_ROWS:
+            measured = self._estimate(frame, tolerance, part_rows)
+            if measured.error <= ACCURACY * tolerance:
+                break
+        return measured
 
     def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
         return FairSubspaceProblem(
@@ -256,4 +301,4 @@ def projections_of_block(X: AnyArray, weights: AnyArray, coordinates: Coordinate
     coordinates : Coordinates
         What they are projected to.
     """
-    return Projections([coordinates.centred(X) @ coordinates.matrix], [np.asarray(weights)])
+    return Projections([coordinates.of(X)], [np.asarray(weights)])

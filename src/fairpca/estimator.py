@@ -23,8 +23,9 @@ from fairpca._projection import LinearProjection
 from fairpca._streamed import StreamedData, dask_rows_and_measures
 from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
-from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
+from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.measures import SignedMeasures, demographic_parity
+from fairpca.problem import ACCURACY
 from fairpca.rows import ArrayRows, Rows, is_dask
 from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
@@ -83,8 +84,8 @@ class FairPCA(LinearProjection):
     mmd2_ : float
         Plug-in MMD^2 of the projected training rows; nan without sensitive features.
     mmd2_error_ : float
-        Bound on the error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (300,000 with more
-        than 3 components).
+        Error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (100,000 with more than 3
+        components). Beyond, a bound that always holds (up to 3 components) or that holds with a probability of 99.9 %.
     mmd_method_ : str
         How MMD^2 was computed during the search: "exact", "fourier" or "hermite".
     bandwidth_ : float
@@ -181,6 +182,8 @@ class FairPCA(LinearProjection):
         self._solve(data, tolerance, solver, start, generator)
         if not self.converged_:
             warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
+        if self.mmd2_error_ > ACCURACY * tolerance:
+            warnings.warn(_explain_error(self.result_, data.n_rows), AccuracyWarning, stacklevel=2)
         if self.n_live_components_ < min(data.n_components, data.axes.rank):
             warnings.warn(
                 f"{self.n_live_components_} of {data.n_components} components carry variance: at tolerance="
@@ -296,4 +299,12 @@ def _explain(result: FitResult) -> str:
         f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2 is {result.mmd2:.3g} after {len(result.steps)} "
         f"steps ({result.message}). The smallest MMD^2 found at this number of components is "
         f"{result.smallest_mmd2:.3g}: raise tolerance above it or ask for fewer components.{dimension}"
+    )
+
+
+def _explain_error(result: FitResult, n_rows: int) -> str:
+    return (
+        f"MMD^2 is {result.mmd2:.3g}, known to within {result.mmd2_error:.1g} only, more than a hundredth of tolerance="
+        f"{result.tolerance:g}: {n_rows} rows are too many to compare all pairs of them, and neither features nor a "
+        'sample say more. A larger tolerance needs less accuracy; mmd="exact" compares all pairs, which takes long.'
     )

@@ -3,7 +3,17 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ConvergenceWarning", "NoSensitiveFeaturesWarning", "NullComponentsWarning", "RankWarning"]
+__all__ = [
+    "AccuracyWarning",
+    "ConvergenceWarning",
+    "NoSensitiveFeaturesWarning",
+    "NullComponentsWarning",
+    "RankWarning",
+]
+
+
+class AccuracyWarning(UserWarning):
+    """A discrepancy is known less accurately than the tolerance calls for."""
 
 
 class NoSensitiveFeaturesWarning(UserWarning):

@@ -8,6 +8,9 @@ import numpy as np
 
 from fairpca._typing import FloatArray
 
+ACCURACY = 0.01
+"""Share of the tolerance to which h is measured."""
+
 
 class Discrepancy(Protocol):
     """What the solvers need of a discrepancy: the vector h and derivatives of sum_j lambda_j h_j."""

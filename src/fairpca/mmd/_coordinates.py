@@ -49,6 +49,16 @@ class Coordinates:
         """
         return self.centred(block) @ (self.matrix @ V)
 
+    def of(self, block: AnyArray) -> FloatArray:
+        """Return y for each row of a block.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_block, p)
+            Raw rows.
+        """
+        return self.centred(block) @ self.matrix
+
     def along(self, V: FloatArray) -> "Coordinates":
         """Return the coordinates V'y, which are all that a block of rows has to know of the frame V.
 

@@ -15,6 +15,7 @@ from fairpca.mmd._hermite_passes import (
     moments_of_block,
     residuals_of_block,
 )
+from fairpca.mmd._hermite_residual import PART_ROWS, ResidualSample
 from fairpca.rows import Rows
 
 
@@ -119,10 +120,51 @@ class HermiteMMD:
         values, bounds : ndarray of shape (n_measures,)
             The estimates, and how far at most each is from the exact h_j but for rounding.
         """
+        least, diagonal, most = self._range(V, self._basis_at(V))
+        estimate = least + diagonal
+        return estimate, np.maximum(estimate - least, most - estimate)
+
+    def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
+        """Return the vector h at V and its errors, given a sample of the rows, without use of the offset.
+
+        As `value_and_bound`, with what the features leave out off the diagonal estimated on the sample: the errors are
+        those of the estimate, exceeded with a probability of less than one in a thousand.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        sample : ResidualSample
+            Drawn from these rows, see `residual_sample`.
+
+        Returns
+        -------
+        values, errors : ndarray of shape (n_measures,)
+            The estimates and their errors.
+        """
         basis = self._basis_at(V)
+        least, diagonal, most = self._range(V, basis)
+        left_out, errors = map(self._data.by_measure, sample.estimate(V, basis))
+        values = np.clip(least + diagonal + left_out, least, most)
+        return values, np.minimum(errors, np.maximum(values - least, most - values))
+
+    def residual_sample(self, generator: np.random.Generator, part_rows: int = PART_ROWS) -> ResidualSample:
+        """Draw a sample of the rows for `value_and_error`.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Draws it.
+        part_rows : int, default=4096
+            Rows of each of its parts. The errors fall, and the time grows with the square, of this.
+        """
+        return ResidualSample.draw(self._data, generator, part_rows)
+
+    def _range(self, V: FloatArray, basis: HermiteBasis) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the least that each h_j can be, what the diagonal of the residual adds, and the most it can be."""
         sums = self._data.rows.total(residuals_of_block, self._frame(V, basis), basis)
-        diagonal, rest = self._data.by_measure(sums.diagonal), self._data.by_measure(sums.spread**2)
-        return self._squared_norms(sums.moments) + diagonal, np.maximum(diagonal, rest - diagonal)
+        least = self._squared_norms(sums.moments)
+        return least, self._data.by_measure(sums.diagonal), least + self._data.by_measure(sums.spread**2)
 
     def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_D + offset) and the Euclidean gradient of sum_j lambda_j h_D,j, in two passes.

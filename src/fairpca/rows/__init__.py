@@ -10,13 +10,14 @@ from fairpca.rows._dask_labels import parity_weights
 from fairpca.rows._dask_projection import project_lazily
 from fairpca.rows._dask_table import dask_table
 from fairpca.rows._protocol import Rows
-from fairpca.rows._strata import normalised, shares, strata
+from fairpca.rows._strata import StratifiedDraw, normalised, shares, strata
 
 __all__ = [
     "ArrayRows",
     "ColumnSummary",
     "DaskRows",
     "Rows",
+    "StratifiedDraw",
     "check_finite",
     "dask_table",
     "is_dask",

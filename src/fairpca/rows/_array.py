@@ -9,8 +9,8 @@ import numpy as np
 
 from fairpca._threads import run_all, single_threaded_blas
 from fairpca._typing import AnyArray, FloatArray, IntArray
-from fairpca.rows._protocol import Partial
-from fairpca.rows._strata import shares, strata
+from fairpca.rows._protocol import Partial, Transform
+from fairpca.rows._strata import StratifiedDraw, shares, strata
 
 BLOCK_NUMBERS = 2**18
 """Numbers in a block: 2 MB in float64, a share of the cache of one core."""
@@ -57,19 +57,24 @@ class ArrayRows:
             total = total + term
         return total
 
-    def sample(self, indices: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
         """Return rows and weights, see `Rows.sample`."""
-        return np.asarray(self._X[indices]), self._weights[indices]
+        if transform is None:
+            return np.asarray(self._X[indices]), self._weights[indices]
+        height = max(256, BLOCK_NUMBERS // self.n_columns)
+        pieces = [indices[start : start + height] for start in range(0, len(indices), height)]
+        return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._weights[indices]
 
-    def stratified_sample(self, size: int, generator: np.random.Generator) -> tuple[AnyArray, AnyArray]:
-        """Return random rows and weights, see `Rows.stratified_sample`."""
+    def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
+        """Choose random rows, see `Rows.stratified_draw`."""
         stratum = self._strata()
         codes, counts = np.unique(stratum, return_counts=True)
+        wanted = shares(counts, size)
         chosen = [
-            np.flatnonzero(stratum == code)[generator.choice(count, wanted, replace=False)]
-            for code, count, wanted in zip(codes, counts, shares(counts, size), strict=True)
+            np.flatnonzero(stratum == code)[generator.choice(count, number, replace=False)]
+            for code, count, number in zip(codes, counts, wanted, strict=True)
         ]
-        return self.sample(np.sort(np.concatenate(chosen)))
+        return StratifiedDraw.of(np.concatenate(chosen), np.repeat(np.arange(len(codes)), wanted), counts)
 
     def _strata(self) -> IntArray:
         """Return the stratum of each row, in as few bytes as it takes."""

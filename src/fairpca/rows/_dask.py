@@ -10,17 +10,16 @@ import numpy as np
 from fairpca._typing import AnyArray, IntArray
 from fairpca.rows._dask_blocks import Blocks, Graph
 from fairpca.rows._dask_work import (
-    Picked,
     Work,
     add_all,
     given,
-    ranked_rows_of_block,
+    ranked_indices_of_block,
     rows_of_block,
     stratum_counts_of_block,
     total_of_block,
 )
-from fairpca.rows._protocol import Partial
-from fairpca.rows._strata import shares
+from fairpca.rows._protocol import Partial, Transform
+from fairpca.rows._strata import StratifiedDraw, shares
 
 FAN_IN = 32
 """Terms added in one task. Fixed, so that the same chunks give the same bits."""
@@ -94,30 +93,32 @@ class DaskRows:
 
         return self._blocks.run(build)
 
-    def sample(self, indices: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
         """Return rows and weights, see `Rows.sample`; only these rows leave their blocks."""
         ends = np.cumsum(self.chunks)
         by_block = _split_by_block(np.sort(indices), ends)
-        picked = self.total_by_block(rows_of_block, [(each,) if len(each) else None for each in by_block])
+        picked = self.total_by_block(rows_of_block, [(each, transform) if len(each) else None for each in by_block])
         return picked.X, picked.weights
 
-    def stratified_sample(self, size: int, generator: np.random.Generator) -> tuple[AnyArray, AnyArray]:
-        """Return random rows and weights, see `Rows.stratified_sample`; the same rows for any chunks."""
+    def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
+        """Choose random rows, see `Rows.stratified_draw`; the same rows for any chunks."""
         full = [number for number, rows in enumerate(self.chunks) if rows]
         found = self.total_by_block(stratum_counts_of_block, [() if rows else None for rows in self.chunks])
         codes = np.array(sorted(set().union(*found)))
         counts = np.zeros((len(self.chunks), len(codes)), dtype=np.int64)
         counts[full] = [[each.get(code, 0) for code in codes.tolist()] for each in found]
-        wanted = shares(counts.sum(axis=0), size)
+        totals = counts.sum(axis=0)
         ranks = [
             _split_by_block(np.sort(generator.choice(ends[-1], count, replace=False)), ends)
-            for ends, count in zip(np.cumsum(counts, axis=0).T, wanted, strict=True)
+            for ends, count in zip(np.cumsum(counts, axis=0).T, shares(totals, size), strict=True)
         ]
+        starts = np.cumsum([0, *self.chunks[:-1]])
         arguments = [
-            (codes, list(of_block)) if any(map(len, of_block)) else None for of_block in zip(*ranks, strict=True)
+            (start, codes, list(of_block)) if any(map(len, of_block)) else None
+            for start, *of_block in zip(starts, *ranks, strict=True)
         ]
-        picked: Picked = self.total_by_block(ranked_rows_of_block, arguments)
-        return picked.X, picked.weights
+        placed = np.concatenate(self.total_by_block(ranked_indices_of_block, arguments))
+        return StratifiedDraw.of(placed[:, 0], placed[:, 1], totals)
 
 
 def _apply(X: AnyArray, weights: AnyArray, work: Work) -> Any:

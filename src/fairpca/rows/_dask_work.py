@@ -13,6 +13,7 @@ from fairpca._threads import single_threaded_blas
 from fairpca._typing import AnyArray, FloatArray, IntArray
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._dask_memory import keep_freed_memory
+from fairpca.rows._protocol import Transform
 from fairpca.rows._strata import strata
 
 ALIGNMENT = 64
@@ -101,7 +102,7 @@ def add_all(terms: Iterable[Any]) -> Any:
     return reduce(add, terms)
 
 
-def rows_of_block(X: AnyArray, weights: FloatArray, indices: IntArray) -> Picked:
+def rows_of_block(X: AnyArray, weights: FloatArray, indices: IntArray, transform: Transform | None) -> Picked:
     """Return some rows of a block.
 
     Parameters
@@ -112,8 +113,11 @@ def rows_of_block(X: AnyArray, weights: FloatArray, indices: IntArray) -> Picked
         Their weights.
     indices : ndarray of shape (k,)
         Row numbers in the block.
+    transform : callable or None
+        Applied to them.
     """
-    return Picked(X[indices], weights[indices])
+    rows = X[indices]
+    return Picked(rows if transform is None else transform(rows), weights[indices])
 
 
 def stratum_counts_of_block(X: AnyArray, weights: FloatArray) -> list[dict[int, int]]:
@@ -130,20 +134,30 @@ def stratum_counts_of_block(X: AnyArray, weights: FloatArray) -> list[dict[int, 
     return [dict(zip(codes.tolist(), counts.tolist(), strict=True))]
 
 
-def ranked_rows_of_block(X: AnyArray, weights: FloatArray, codes: IntArray, ranks: list[IntArray]) -> Picked:
-    """Return rows of a block that are known by their rank among the rows of their stratum.
+def ranked_indices_of_block(
+    X: AnyArray, weights: FloatArray, start: int, codes: IntArray, ranks: list[IntArray]
+) -> list[IntArray]:
+    """Return the numbers, in the table and of their stratum, of rows known by their rank among those of the stratum.
 
     Parameters
     ----------
     X : ndarray of shape (n_block, p)
-        Rows.
+        Not used.
     weights : ndarray of shape (n_block, c)
-        Their weights.
+        Signed weights.
+    start : int
+        Number of the first row of the block in the table.
     codes : ndarray of shape (n_strata,)
         Strata.
     ranks : list of ndarray
         For each stratum which of its rows in this block are wanted: 0 is the first.
+
+    Returns
+    -------
+    placed : list of one ndarray of shape (k, 2)
+        A sum of such lists has one entry for each block.
     """
     stratum = strata(weights)
-    chosen = [np.flatnonzero(stratum == code)[rank] for code, rank in zip(codes, ranks, strict=True)]
-    return rows_of_block(X, weights, np.sort(np.concatenate(chosen)))
+    chosen = [start + np.flatnonzero(stratum == code)[rank] for code, rank in zip(codes, ranks, strict=True)]
+    numbers = np.repeat(np.arange(len(codes)), [len(each) for each in chosen])
+    return [np.column_stack([np.concatenate(chosen), numbers])]

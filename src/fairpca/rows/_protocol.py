@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from fairpca._typing import AnyArray
+from fairpca.rows._strata import StratifiedDraw
 
 
 class Addable(Protocol):
@@ -16,6 +17,9 @@ class Addable(Protocol):
 
 
 Partial = TypeVar("Partial", bound=Addable)
+
+Transform = Callable[[AnyArray], AnyArray]
+"""From some rows to as many others."""
 
 
 class Rows(Protocol):
@@ -45,8 +49,16 @@ class Rows(Protocol):
             The same for all blocks.
         """
 
-    def sample(self, indices: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Return rows and their weights by increasing row number, in memory."""
+    def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
+        """Return rows and their weights by increasing row number, in memory.
 
-    def stratified_sample(self, size: int, generator: np.random.Generator) -> tuple[AnyArray, AnyArray]:
-        """Return about `size` random rows and their weights, every group with a fair share, in memory."""
+        Parameters
+        ----------
+        indices : ndarray of shape (k,)
+            Row numbers.
+        transform : callable, default=None
+            Applied to some rows at a time where they are; its results are returned instead of the rows.
+        """
+
+    def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
+        """Choose about `size` random rows, every group with a fair share."""

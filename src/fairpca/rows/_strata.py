@@ -1,9 +1,58 @@
 """Samples in which every group has its share."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fairpca._typing import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class StratifiedDraw:
+    """Random rows of a table, every group with a fair share.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (k,)
+        Row numbers, increasing.
+    strata : ndarray of shape (k,)
+        Number of the stratum of each.
+    factors : ndarray of shape (k,)
+        How many rows of its stratum each stands for.
+    """
+
+    indices: IntArray
+    strata: IntArray
+    factors: FloatArray
+
+    @classmethod
+    def of(cls, indices: IntArray, strata: IntArray, counts: IntArray) -> "StratifiedDraw":
+        """Describe a draw.
+
+        Parameters
+        ----------
+        indices, strata : ndarray of shape (k,)
+            Rows, in any order, and the number of the stratum of each.
+        counts : ndarray of shape (n_strata,)
+            Rows of each stratum in the table.
+        """
+        order = np.argsort(indices)
+        drawn = np.bincount(strata, minlength=len(counts))
+        return cls(indices[order], strata[order], (counts / np.maximum(drawn, 1))[strata[order]])
+
+    def deal(self, n_parts: int, generator: np.random.Generator) -> list[IntArray]:
+        """Return positions in `indices`, dealt at random to parts, each with its share of every stratum.
+
+        Parameters
+        ----------
+        n_parts : int
+            Number of parts.
+        generator : numpy.random.Generator
+            Shuffles the rows.
+        """
+        shuffled = np.lexsort([generator.random(len(self.indices)), self.strata])
+        return [shuffled[part::n_parts] for part in range(n_parts)]
 
 
 def strata(weights: AnyArray) -> IntArray:

@@ -18,9 +18,8 @@ from fairpca.solvers._start import WarmStart, mean_matched_frame
 MAX_ROUNDS = 4
 """Fits on all rows before a discrepancy that the measurement does not confirm is given up."""
 
-SHARP = 0.01
-"""Share of the tolerance up to which a bound on the error is held back from it; a wider bound is only reported."""
-
+WIDE = 0.5
+"""Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
 
 CHEAP_ROWS = 60_000
 """Rows up to which a round for a hundredth of a point of variance is cheap."""
@@ -40,6 +39,10 @@ class Leveled(Protocol):
     @property
     def n_sample(self) -> int:
         """Number of rows of the sample."""
+
+    @property
+    def confirms_exactly(self) -> bool:
+        """Whether `measure` is exact."""
 
     @property
     def coarse(self) -> FairSubspaceProblem:
@@ -121,11 +124,10 @@ class _Levels:
 
     def _solve_on_all(self, guess: "_Guess", pca_mmd2: float) -> Solution:
         known = self._data.estimate(guess.live, self._tolerance)
-        held_back = known.error if known.error <= SHARP * self._tolerance else 0.0
+        goal = self._tolerance if self._data.confirms_exactly else self._goal(known)
         answers: list[tuple[Solution, Measurement]] = []
         for _ in range(MAX_ROUNDS):
             problem = self._data.fine(guess.live, self._tolerance, known.values)
-            goal = self._tolerance - held_back
             solution = self._run(problem, goal, guess.start, self._data.n_rows, self._data.method)
             guess = _Guess.of_solution(solution, pca_mmd2)
             known = self._data.measure(guess.live, self._tolerance)
@@ -133,19 +135,24 @@ class _Levels:
             wasted = self._wasted(solution, known) and solution.result.mmd2 >= USED * goal
             if (self._meets(known) and not wasted) or self._remaining() == 0.0:
                 break
+            goal = self._goal(known)
         return self._conclude(answers)
+
+    def _goal(self, measured: Measurement) -> float:
+        """Return what is left of the tolerance for h when the error of its measurement is held back."""
+        return self._tolerance - (measured.error if measured.error <= WIDE * self._tolerance else 0.0)
 
     def _wasted(self, solution: Solution, measured: Measurement) -> bool:
         """Tell whether the measured h leaves budget that is worth another round."""
-        if measured.worst < USED * self._tolerance:
+        goal = self._goal(measured)
+        if measured.worst < USED * goal:
             return True
         if solution.warm is None or self._data.n_rows > CHEAP_ROWS:
             return False
-        return solution.warm.multiplier * (TARGET * self._tolerance - measured.worst) > 5 * VISIBLE
+        return solution.warm.multiplier * (TARGET * goal - measured.worst) > 5 * VISIBLE
 
     def _meets(self, measured: Measurement) -> bool:
-        sharp = measured.error <= SHARP * self._tolerance
-        return (measured.at_most if sharp else measured.worst) <= self._tolerance
+        return measured.worst <= self._goal(measured)
 
     def _run(
         self, problem: FairSubspaceProblem, goal: float, start: str | FloatArray | WarmStart, n_rows: int, method: str

@@ -102,10 +102,15 @@ class MultiplierSearch:
 
     @property
     def _jumps(self) -> bool:
-        """Whether h has leapt across the target three times of late, never close to it."""
-        distances = self._distances(6)
-        crossings = sum(before * after < 0 for before, after in pairwise(distances))
-        return crossings >= 3 and min(map(abs, distances)) >= 0.03
+        """Whether h has leapt across the target of late, twice far from it or three times never close to it."""
+        return self._leaps(3, 0.2) >= 2 or self._leaps(6, 0.03) >= 3
+
+    def _leaps(self, count: int, nearest: float) -> int:
+        """Return how often the last cycles have led across the target; 0 if one has come nearer than `nearest`."""
+        distances = self._distances(count)
+        if min(map(abs, distances), default=0.0) < nearest:
+            return 0
+        return sum(before * after < 0 for before, after in pairwise(distances))
 
     def _distances(self, count: int) -> list[float]:
         """Return log(h / target) of the last cycles."""

@@ -1,0 +1,67 @@
+"""Discrepancies in linear time against the exact one, on the data of the paper."""
+
+import numpy as np
+import pytest
+
+from fairpca import FairPCA
+from fairpca._axes import PrincipalAxes
+from fairpca.measures import demographic_parity
+from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
+from fairpca.rows import ArrayRows
+
+
+class Published:
+    """A published training set in principal axes, maybe with rows 50 standard deviations away, and frames."""
+
+    def __init__(self, data, d, rng, far):
+        self.X, groups = data["X_train"].copy(), data["a_train"]
+        if far:
+            self.X[[3, 40, 41]] += 50 * rng.normal(size=(3, self.X.shape[1]))
+        self.measures = demographic_parity(groups)
+        self.mean = self.X.mean(axis=0)
+        self.axes = PrincipalAxes.of(self.X - self.mean, 0)
+        coordinates = self.axes.coordinates(self.X - self.mean)
+        self.bandwidth = median_bandwidth(coordinates[:, :d], rng)
+        self.exact = ExactMMD(coordinates, self.measures, self.bandwidth)
+        fitted = FairPCA(d, tolerance=1e-2, standardize=False, random_state=0)
+        fitted.fit(self.X, sensitive_features=groups)
+        self.frames = [
+            np.eye(self.axes.rank, d),
+            np.linalg.qr(self.axes.axes.T @ fitted.components_.T)[0],
+            np.linalg.qr(rng.normal(size=(self.axes.rank, d)))[0],
+        ]
+
+    def linear(self, kind, **options):
+        rows, coordinates = ArrayRows(self.X, self.measures.weights), Coordinates(self.mean, self.axes.axes)
+        return kind(rows, coordinates, self.measures.owner, 1, self.bandwidth, **options)
+
+
+@pytest.fixture(params=["german", "compas", "adult"])
+def data(request, reference):
+    return reference(request.param, 0)
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("accuracy", [1e-5, 1e-8])
+def test_fourier_agrees_to_the_stated_bound(data, rng, accuracy, far):
+    published = Published(data, 2, rng, far)
+    mmd = published.linear(FourierMMD, accuracy=accuracy)
+    for V in published.frames:
+        values, bounds = mmd.value_and_bound(V)
+        assert bounds <= accuracy
+        assert np.abs(values - published.exact.value(V)) <= bounds + 1e-13
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize(("d", "n_features"), [(2, 200), (5, 300), (8, 1000)])
+def test_hermite_agrees_to_the_stated_bound(data, rng, d, n_features, far):
+    published = Published(data, d, rng, far)
+    mmd = published.linear(HermiteMMD, n_features=n_features)
+    sample = mmd.residual_sample(rng)
+    for V in published.frames:
+        exact = published.exact.value(V)
+        values, bounds = mmd.value_and_bound(V)
+        assert np.abs(values - exact) <= bounds + 1e-13
+        values, errors = mmd.value_and_error(V, sample)
+        assert np.abs(values - exact) <= errors + 1e-13
+        assert errors <= bounds

@@ -2,7 +2,7 @@
 
 python benchmarks/scale.py                     # tables up to a million rows, Adult, Census-Income; a few minutes
 python benchmarks/scale.py --rows 1e7          # one size, out of core (a float32 file that is mapped)
-python benchmarks/scale.py --save              # keep the results and draw docs/scale.svg
+python benchmarks/scale.py --save              # keep the results, in docs/scale.md too
 """
 
 import argparse
@@ -21,8 +21,12 @@ from _common import RESULTS, save
 
 TOLERANCE = 1e-3
 COLUMNS = 50
-SIZES = {2: (1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6), 10: (1e3, 3e3, 1e4, 3e4, 1e5)}
-PICTURE = Path(__file__).parents[1] / "docs" / "scale.svg"
+SIZES = {2: (1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6), 10: (1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6)}
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+PICTURE = PAGE.with_suffix(".svg")
+HEAD = """| data | rows x columns | d | method | seconds | extra MB | kept % | MMD² | gradients on all rows |
+|---|---:|---:|---|---:|---:|---:|---|---:|
+"""
 
 
 class ExtraMemory:
@@ -110,7 +114,7 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
         "mmd2": model.mmd2_,
         "mmd2_error": model.mmd2_error_,
         "converged": model.converged_,
-        "gradients_on_all_rows": sum(level.n_gradients for level in model.result_.levels[1:]),
+        "gradients_on_all_rows": sum(level.n_gradients for level in model.result_.levels if level.n_rows == len(X)),
         "warnings": [str(warning.message) for warning in caught],
     }
 
@@ -150,13 +154,28 @@ def draw(rows: list[dict[str, Any]]) -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
+def line(row: dict[str, Any]) -> str:
+    error = f" ± {row['mmd2_error']:.0e}" if row["mmd2_error"] else ", exact"
+    mmd2 = f"{row['mmd2']:.3e}{error}".replace("e-0", "e-")
+    numbers = f"{row['seconds']:.1f} | {row['extra_mb']} | {row['kept_percent']:.2f} | {mmd2}"
+    what = f"{row['data']} | {row['n']:,} x {row['p']} | {row['d']} | {row['method']}"
+    return f"| {what} | {numbers} | {row['gradients_on_all_rows'] or '-'} |"
+
+
+def tabulate(rows: list[dict[str, Any]]) -> None:
+    """Put the results in place of the table of the page."""
+    before, after = PAGE.read_text().split(HEAD)
+    _, after = after.split("\n\n", 1)
+    PAGE.write_text(before + HEAD + "\n".join(map(line, rows)) + "\n\n" + after)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, help="one number of rows only")
     parser.add_argument("--components", type=int, choices=(2, 10), help="one number of components only")
     parser.add_argument("--data", choices=("synthetic", "adult", "census"), help="one kind of data only")
     parser.add_argument("--folder", help="where files that are mapped go")
-    parser.add_argument("--save", action="store_true", help="merge into the saved results and draw them")
+    parser.add_argument("--save", action="store_true", help="merge into the saved results, the picture and the table")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.case:
@@ -180,8 +199,10 @@ def main() -> None:
         before = json.loads(path.read_text())["rows"] if path.exists() else []
         measured = {(row["data"], row["n"], row["d"]) for row in rows}
         rows = [row for row in before if (row["data"], row["n"], row["d"]) not in measured] + rows
-        print("saved", save("scale", sorted(rows, key=lambda row: (row["data"], row["d"], row["n"]))))
+        rows.sort(key=lambda row: (row["data"], row["d"], row["n"]))
+        print("saved", save("scale", rows))
         draw(rows)
+        tabulate(rows)
     for d, low, high in ((2, 1e5, 1e6), (10, 1e4, 1e5)):
         if (growth := exponent(rows, d, low, high)) is not None:
             print(f"d = {d}: seconds grow like n^{growth:.2f} between {low:g} and {high:g} rows")

@@ -1,7 +1,7 @@
 """Many rows, seen in blocks: the fair subspace problem on a sample and on all of them."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from fairpca.mmd._hermite_residual import ResidualSample
 from fairpca.mmd._two_level import TwoLevelMMD
 from fairpca.problem import ACCURACY, FairSubspaceProblem, Measurement
 from fairpca.rows import (
+    ArrayRows,
     ColumnSummary,
     DaskRows,
     Rows,
@@ -33,6 +34,9 @@ N_FEATURES = 1000
 
 EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
+
+THINNED_NUMBERS = 2**22
+"""Numbers in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
 
 PART_ROWS = (4096, 16384)
 """Rows of the parts of the sample that tells what Hermite features leave out: the second where the first is too few."""
@@ -83,8 +87,8 @@ class StreamedData:
         A stratified sample of raw rows.
     sample_weights : ndarray of shape (n_sample, c)
         Its weights, normalised.
-    residual_seed : int
-        With which the sample is drawn that tells what Hermite features leave out.
+    seed : int
+        With which further samples are drawn.
     """
 
     rows: Rows
@@ -97,7 +101,7 @@ class StreamedData:
     n_components: int
     sample: AnyArray
     sample_weights: FloatArray
-    residual_seed: int
+    seed: int
 
     @classmethod
     def of(
@@ -156,7 +160,7 @@ class StreamedData:
             n_components=n_components,
             sample=sample,
             sample_weights=sample_weights,
-            residual_seed=int(generator.integers(2**63)),
+            seed=int(generator.integers(2**63)),
         )
 
     @cached_property
@@ -187,6 +191,16 @@ class StreamedData:
     def n_sample(self) -> int:
         """Number of rows of the sample."""
         return len(self.sample)
+
+    @cached_property
+    def thinned(self) -> "StreamedData | None":
+        """The same on a random part of the rows, where it is much larger than the sample and much smaller than all."""
+        size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns)
+        if size < 4 * SAMPLE_ROWS or self.rows.n_rows < 4 * size:
+            return None
+        drawn = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
+        X, weights = self.rows.sample(drawn.indices)
+        return replace(self, rows=ArrayRows(X, normalised(weights * drawn.factors[:, None])))
 
     def fine(self, frame: FloatArray, tolerance: float, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where h is known.
@@ -219,7 +233,7 @@ class StreamedData:
 
     def _residual_sample(self, hermite: HermiteMMD, part_rows: int) -> ResidualSample:
         if part_rows not in self._residual_samples:
-            generator = np.random.default_rng([self.residual_seed, part_rows])
+            generator = np.random.default_rng([self.seed, part_rows])
             self._residual_samples[part_rows] = hermite.residual_sample(generator, part_rows)
         return self._residual_samples[part_rows]
 

@@ -25,8 +25,8 @@ USED = 0.99
 VISIBLE = 1e-5
 """Difference in variance share, a thousandth of a point, that does not matter."""
 
-HOPELESS = 0.93
-"""Share of the variance to beat below which a run that has not met the tolerance is given up."""
+HOPELESS = 0.95
+"""Share of the variance to beat below which the bound on what a run can reach ends it."""
 
 LONG = 20
 """Cycles of a run above which its landscape counts as rugged."""
@@ -147,8 +147,7 @@ class BudgetRun:
         start : RunStart
             First point and multiplier.
         floor : float, default=-inf
-            Give up when the variance has fallen well below this with the tolerance still out of reach: on the way to
-            a smaller discrepancy it tends to fall further.
+            Give up when the run can hardly reach this variance.
         """
         removed = np.zeros((len(start.frame), 0))
         view, fresh = self._first_view(start)
@@ -162,7 +161,7 @@ class BudgetRun:
             self._on_cycle(cycle)
             if self._finished(cycle):
                 return self._outcome(cycle.mu, end=cycle)
-            if self._out_of_time() or (here.variance < HOPELESS * floor and here.worst > 1.1 * self._tolerance):
+            if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:
                 break
             if search.stuck:
                 before = removed.shape[1]
@@ -250,6 +249,14 @@ class BudgetRun:
         target = TARGET * self._tolerance
         spent = h >= (1 - ACCURACY) * target or cycle.mu * (target - h) <= 2 * VISIBLE
         return used and spent and cycle.expected_gain <= self._settings.gain_tolerance
+
+    def _bound(self, cycle: Cycle) -> float:
+        """Return the variance that the run cannot exceed by weak duality, were its neighbourhood convex.
+
+        No point with h <= tau has more variance than the maximum of variance - mu (h - tau), whatever mu >= 0.
+        """
+        here = cycle.point.evaluation
+        return here.variance - cycle.mu * (here.worst - self._tolerance) + cycle.expected_gain
 
     def _release(self, here: Evaluation, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""

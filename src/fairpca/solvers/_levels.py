@@ -48,6 +48,10 @@ class Leveled(Protocol):
     def coarse(self) -> FairSubspaceProblem:
         """The problem on the sample."""
 
+    @property
+    def thinned(self) -> "Leveled | None":
+        """The same on a part of the rows, where they are so many that it pays."""
+
     def fine(self, frame: FloatArray, tolerance: float, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where the vector h is known."""
 
@@ -111,8 +115,10 @@ class _Levels:
             measured = self._data.measure(pca, self._tolerance)
             if measured.at_most <= self._tolerance:
                 return self._pca_is_fair(pca, measured)
-        coarse = self._solve_on_sample(start)
-        return self._solve_on_all(_Guess.of_solution(coarse, of_pca.worst), of_pca.worst)
+        guess = _Guess.of_solution(self._solve_on_sample(start), of_pca.worst)
+        if self._data.thinned is not None:
+            guess = self._solve_on_part(self._data.thinned, guess, of_pca.worst)
+        return self._solve_on_all(guess, of_pca.worst)
 
     def _solve_on_sample(self, start: str | FloatArray) -> Solution:
         problem = self._data.coarse.afresh()
@@ -121,6 +127,13 @@ class _Levels:
         excess = float(problem.discrepancies(fair).max()) - self._data.estimate(fair, self._tolerance).worst
         goal = self._tolerance + max(0.0, excess)
         return self._run(problem, goal, start, self._data.n_sample, "exact")
+
+    def _solve_on_part(self, part: Leveled, guess: "_Guess", pca_mmd2: float) -> "_Guess":
+        known = part.estimate(guess.live, self._tolerance)
+        excess = known.worst - self._data.estimate(guess.live, self._tolerance).worst
+        problem = part.fine(guess.live, self._tolerance, known.values)
+        solution = self._run(problem, self._tolerance + max(0.0, excess), guess.start, part.n_rows, part.method)
+        return _Guess.of_solution(solution, pca_mmd2)
 
     def _solve_on_all(self, guess: "_Guess", pca_mmd2: float) -> Solution:
         known = self._data.estimate(guess.live, self._tolerance)

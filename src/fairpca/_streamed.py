@@ -36,7 +36,10 @@ EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
 
 THINNED_NUMBERS = 2**22
-"""Numbers in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
+"""Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
+
+LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 2 * SAMPLE_ROWS}
+"""Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
 
 PART_ROWS = (4096, 16384)
 """Rows of the parts of the sample that tells what Hermite features leave out: the second where the first is too few."""
@@ -195,8 +198,8 @@ class StreamedData:
     @cached_property
     def thinned(self) -> "StreamedData | None":
         """The same on a random part of the rows, where it is much larger than the sample and much smaller than all."""
-        size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns)
-        if size < 4 * SAMPLE_ROWS or self.rows.n_rows < 4 * size:
+        size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
+        if size < LEAST_THINNED[self.method]:
             return None
         drawn = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
         X, weights = self.rows.sample(drawn.indices)

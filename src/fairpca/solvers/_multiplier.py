@@ -139,7 +139,7 @@ class MultiplierSearch:
         if len(self.history) < 2 or self.history[-1][0] == self.history[-2][0]:
             return 1.0
         (mu_0, h_0), (mu_1, h_1) = self.history[-2:]
-        return _clip((h_0 - h_1) / (mu_1 - mu_0), 0.4, 1.5)
+        return _clip((h_0 - h_1) / (mu_1 - mu_0), 0.4, 4.0)
 
     def _by_secant(self) -> float | None:
         """Return the mu between the last two where the model has led to and fro across a close target in vain.

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairpca import FairPCA
+from fairpca import FairPCA, _streamed
+from fairpca.exceptions import AccuracyWarning
 from fairpca.geometry import projection_distance
+from fairpca.metrics import mmd2
 from fairpca.path import fair_pca_path
 from fairpca.solvers import REPMS, Budget, Status
 
@@ -43,6 +45,36 @@ def test_levels_end_where_the_direct_fit_ends(rows, d, method):
     sample, *everything = quick.result_.levels
     assert sample.n_rows < 5000
     assert all(level.n_rows == 8000 for level in everything)
+
+
+def test_a_part_of_the_rows_lies_between_the_sample_and_all():
+    X, group = table(36_000, np.random.default_rng(0))
+    model = FairPCA(5, random_state=0).fit(X, sensitive_features=group)
+    sample, part, *everything = model.result_.levels
+    assert sample.n_rows < part.n_rows < 10_000
+    assert all(level.n_rows == 36_000 for level in everything)
+    assert model.converged_
+    assert 0.99e-3 <= mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_) <= 1e-3
+
+
+@pytest.mark.parametrize("d", [2, 6])
+def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back(rows, d, monkeypatch):
+    monkeypatch.setattr(_streamed, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
+    X, group = rows
+    model = FairPCA(d, random_state=0).fit(X, sensitive_features=group)
+    assert 0 < model.mmd2_error_ <= 1e-5
+    assert model.mmd2_ + model.mmd2_error_ <= 1e-3
+    exact = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
+    assert abs(exact - model.mmd2_) <= model.mmd2_error_
+
+
+def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
+    monkeypatch.setattr(_streamed, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
+    monkeypatch.setattr(_streamed, "PART_ROWS", (64,))
+    X, group = rows
+    with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):
+        model = FairPCA(6, random_state=0).fit(X, sensitive_features=group)
+    assert model.mmd2_error_ > 1e-5
 
 
 def test_what_is_learned_agrees_with_scikit_learn_conventions(rows):

@@ -56,9 +56,17 @@ def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
     return single_threaded_blas() if n_numbers < SMALL else nullcontext()
 
 
-def run_all(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run the tasks, thread t taking tasks t, t + T, ...; an exception in any of them is raised here."""
-    workers = min(n_threads(), len(tasks))
+def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None) -> None:
+    """Run the tasks, thread t taking tasks t, t + T, ...; an exception in any of them is raised here.
+
+    Parameters
+    ----------
+    tasks : sequence of callable
+        What to run.
+    most_threads : int, default=None
+        Threads to use at most.
+    """
+    workers = min(n_threads(), len(tasks), most_threads or len(tasks))
     if workers < 2:
         _run(tasks)
         return

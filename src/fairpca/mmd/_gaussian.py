@@ -21,6 +21,9 @@ except ImportError:
 else:
     NATIVE = True
 
+SMALL = 2_000_000
+"""Kernel values times columns below which one thread is as fast as two: waking another takes as long."""
+
 MANY_COLUMNS = 48
 """Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
 
@@ -82,9 +85,11 @@ def gaussian_rate_products(
 
 
 def _native_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
-    sums = np.zeros((LANES, operand.shape[1], len(Z)))
+    n, n_columns = operand.shape
+    sums = np.zeros((LANES, n_columns, n))
     arguments = (np.ascontiguousarray(Z.T), _half_squares(Z), np.ascontiguousarray(operand.T))
-    run_all([partial(_native.gaussian_lane, *arguments, sums[lane], lane, LANES) for lane in range(LANES)])
+    lanes = [partial(_native.gaussian_lane, *arguments, sums[lane], lane, LANES) for lane in range(LANES)]
+    run_all(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
     return sums.sum(axis=0).T
 
 

@@ -38,7 +38,7 @@ EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 THINNED_NUMBERS = 2**22
 """Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
 
-LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 2 * SAMPLE_ROWS}
+LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 10_000}
 """Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
 
 PART_ROWS = (4096, 16384)

@@ -71,10 +71,12 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
     monkeypatch.setattr(_streamed, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
     monkeypatch.setattr(_streamed, "PART_ROWS", (64,))
+    monkeypatch.setattr(_streamed, "N_FEATURES", 30)
     X, group = rows
     with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):
-        model = FairPCA(6, random_state=0).fit(X, sensitive_features=group)
-    assert model.mmd2_error_ > 1e-5
+        model = FairPCA(6, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)
+    assert model.mmd2_error_ > 1e-4
+    assert model.mmd2_ + model.mmd2_error_ <= 1e-2
 
 
 def test_what_is_learned_agrees_with_scikit_learn_conventions(rows):

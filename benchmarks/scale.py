@@ -146,8 +146,10 @@ def draw(rows: list[dict[str, Any]]) -> None:
         for row in rows:
             if row["data"] != "synthetic" and row["d"] == d:
                 ax.loglog(row["n"], row["seconds"], color=color, marker=marker, mfc="none", ls="none")
-                place = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
-                ax.annotate(f"{row['data']}, d = {d}", (row["n"], row["seconds"]), fontsize=9, **place)
+                # Free of the lines: above the one, left of the other.
+                place = {"xytext": (0, 7), "ha": "center"} if d == 2 else {"xytext": (-7, 3), "ha": "right"}
+                label, point = f"{row['data']}, d = {d}", (row["n"], row["seconds"])
+                ax.annotate(label, point, fontsize=9, textcoords="offset points", **place)
     ax.set(xlabel="rows", ylabel="seconds of a fit", title="FairPCA, tolerance 1e-3, two cores")
     ax.grid(alpha=0.3)
     ax.legend(frameon=False)

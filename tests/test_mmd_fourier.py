@@ -26,7 +26,7 @@ class Case:
         self.E = np.linalg.qr(rng.normal(size=(r, d)))[0]
 
     def exact(self):
-        coordinates = self.coordinates.project(self.X, np.eye(self.coordinates.matrix.shape[1]))
+        coordinates = self.coordinates.project(self.X)
         return ExactMMD(coordinates, SignedMeasures(self.weights, OWNER, ("x", "y")), SIGMA)
 
     def fourier(self, accuracy, rows=ArrayRows, **options):

@@ -26,7 +26,7 @@ class Case:
         self.bandwidth = 2.0 * np.sqrt(d)
 
     def exact(self):
-        coordinates = self.coordinates.project(self.X, np.eye(self.coordinates.matrix.shape[1]))
+        coordinates = self.coordinates.project(self.X)
         return ExactMMD(coordinates, SignedMeasures(self.weights, OWNER, ("x", "y")), self.bandwidth)
 
     def hermite(self, n_features, rows=ArrayRows, **options):

@@ -14,7 +14,7 @@ from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_ba
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._hermite_residual import ResidualSample
 from fairpca.mmd._two_level import TwoLevelMMD
-from fairpca.problem import ACCURACY, FairSubspaceProblem, Measurement
+from fairpca.problem import SHARE_MEASURED_TO, FairSubspaceProblem, Measurement
 from fairpca.rows import (
     ArrayRows,
     ColumnSummary,
@@ -30,7 +30,7 @@ SAMPLE_ROWS = 4096
 """Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
 
 N_FEATURES = 1000
-"""Hermite features; what they leave out is measured exactly and taken into account."""
+"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account."""
 
 EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
@@ -144,9 +144,7 @@ class StreamedData:
             raise ValueError("X has zero variance in every column; there is nothing to keep.")
         scale = np.where(summary.deviation > 0, summary.deviation, 1.0) if standardize else np.ones(rows.n_columns)
         axes = PrincipalAxes.of_covariance(summary.covariance / np.outer(scale, scale), request.n_null)
-        drawn = rows.stratified_draw(SAMPLE_ROWS, generator)
-        sample, weights = rows.sample(drawn.indices)
-        sample_weights = normalised(weights * drawn.factors[:, None])
+        sample, sample_weights = _stratified_sample(rows, SAMPLE_ROWS, generator)
         if isinstance(bandwidth, str):
             leading = axes.axes[:, : min(n_components, axes.rank)] / scale[:, None]
             # Not the stratified sample: the median is one over pairs of rows as they come.
@@ -182,7 +180,7 @@ class StreamedData:
     @cached_property
     def _coarse_discrepancy(self) -> ExactMMD:
         measures = SignedMeasures(self.sample_weights, self.measures.owner, self.measures.names)
-        distinct, merged = merge_equal_rows(self.coordinates.of(self.sample), measures)
+        distinct, merged = merge_equal_rows(self.coordinates.project(self.sample), measures)
         return ExactMMD(distinct, merged, self.bandwidth)
 
     @property
@@ -201,9 +199,8 @@ class StreamedData:
         size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
         if size < LEAST_THINNED[self.method]:
             return None
-        drawn = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
-        X, weights = self.rows.sample(drawn.indices)
-        return replace(self, rows=ArrayRows(X, normalised(weights * drawn.factors[:, None])))
+        part = _stratified_sample(self.rows, size, np.random.default_rng([self.seed, size]))
+        return replace(self, rows=ArrayRows(*part))
 
     def fine(self, frame: FloatArray, tolerance: float, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where h is known.
@@ -281,7 +278,7 @@ class StreamedData:
         """Return an estimate whose error is small against the tolerance, or the best there is."""
         for part_rows in PART_ROWS:
             measured = self._estimate(frame, tolerance, part_rows)
-            if measured.error <= ACCURACY * tolerance:
+            if measured.error <= SHARE_MEASURED_TO * tolerance:
                 break
         return measured
 
@@ -293,6 +290,13 @@ class StreamedData:
             rank=self.axes.rank,
             mean_differences=self.coordinates.matrix.T @ self.summary.weighted,
         )
+
+
+def _stratified_sample(rows: Rows, size: int, generator: np.random.Generator) -> tuple[AnyArray, FloatArray]:
+    """Return about `size` random rows, every group with a fair share, and weights that compare the same as all do."""
+    drawn = rows.stratified_draw(size, generator)
+    X, weights = rows.sample(drawn.indices)
+    return X, normalised(weights * drawn.factors[:, None])
 
 
 @dataclass(frozen=True)
@@ -318,4 +322,4 @@ def projections_of_block(X: AnyArray, weights: AnyArray, coordinates: Coordinate
     coordinates : Coordinates
         What they are projected to.
     """
-    return Projections([coordinates.of(X)], [np.asarray(weights)])
+    return Projections([coordinates.project(X)], [np.asarray(weights)])

@@ -25,7 +25,7 @@ from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.measures import SignedMeasures, demographic_parity
-from fairpca.problem import ACCURACY
+from fairpca.problem import SHARE_MEASURED_TO
 from fairpca.rows import ArrayRows, Rows, is_dask
 from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
@@ -182,7 +182,7 @@ class FairPCA(LinearProjection):
         self._solve(data, tolerance, solver, start, generator)
         if not self.converged_:
             warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
-        if self.mmd2_error_ > ACCURACY * tolerance:
+        if self.mmd2_error_ > SHARE_MEASURED_TO * tolerance:
             warnings.warn(_explain_error(self.result_, data.n_rows), AccuracyWarning, stacklevel=2)
         if self.n_live_components_ < min(data.n_components, data.axes.rank):
             warnings.warn(

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairpca._typing import FloatArray
 
-ACCURACY = 0.01
+SHARE_MEASURED_TO = 0.01
 """Share of the tolerance to which h is measured."""
 
 

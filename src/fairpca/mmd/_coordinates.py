@@ -37,19 +37,7 @@ class Coordinates:
         """
         return np.subtract(block, self.mean, dtype=np.float64)
 
-    def project(self, block: AnyArray, V: FloatArray) -> FloatArray:
-        """Return V'y for each row of a block.
-
-        Parameters
-        ----------
-        block : ndarray of shape (n_block, p)
-            Raw rows.
-        V : ndarray of shape (r, d)
-            Loading matrix.
-        """
-        return self.centred(block) @ (self.matrix @ V)
-
-    def of(self, block: AnyArray) -> FloatArray:
+    def project(self, block: AnyArray) -> FloatArray:
         """Return y for each row of a block.
 
         Parameters

@@ -15,7 +15,7 @@ from fairpca.mmd._hermite_passes import (
     moments_of_block,
     residuals_of_block,
 )
-from fairpca.mmd._hermite_residual import PART_ROWS, ResidualSample
+from fairpca.mmd._hermite_residual import ResidualSample
 from fairpca.rows import Rows
 
 
@@ -148,14 +148,14 @@ class HermiteMMD:
         values = np.clip(least + diagonal + left_out, least, most)
         return values, np.minimum(errors, np.maximum(values - least, most - values))
 
-    def residual_sample(self, generator: np.random.Generator, part_rows: int = PART_ROWS) -> ResidualSample:
+    def residual_sample(self, generator: np.random.Generator, part_rows: int) -> ResidualSample:
         """Draw a sample of the rows for `value_and_error`.
 
         Parameters
         ----------
         generator : numpy.random.Generator
             Draws it.
-        part_rows : int, default=4096
+        part_rows : int
             Rows of each of its parts. The errors fall, and the time grows with the square, of this.
         """
         return ResidualSample.draw(self._data, generator, part_rows)

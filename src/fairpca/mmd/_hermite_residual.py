@@ -15,9 +15,6 @@ from fairpca.rows import StratifiedDraw, normalised
 N_PARTS = 16
 """Independent subsamples; the spread of their answers gives the error of the mean."""
 
-PART_ROWS = 4096
-"""Rows of each, where nothing else is asked for."""
-
 CONFIDENCE = 0.999
 """Probability with which the error stays within the stated one."""
 
@@ -75,7 +72,7 @@ class ResidualSample:
         values, errors : ndarray of shape (n_columns,)
             The estimates, and the half widths of their confidence intervals.
         """
-        Z, weights = self.data.rows.sample(self.drawn.indices, self.data.along(V, basis.rotation).of)
+        Z, weights = self.data.rows.sample(self.drawn.indices, self.data.along(V, basis.rotation).project)
         weights = weights * self.drawn.factors[:, None]
         answers = np.array([_left_out(Z[part], normalised(weights[part]), basis) for part in self.parts])
         quantile = student.ppf((1 + CONFIDENCE) / 2, len(answers) - 1)

@@ -19,12 +19,16 @@ FLOORS = {
     "metrics": 3,
     "datasets": 3,
     "_projection": 3,
+    "_fitting": 3,
+    "_tracing": 3,
     "solvers": 2,
     "problem": 1,
     "mmd": 1,
     "measures": 1,
     "rows": 0,
-    "_axes": 1,
+    "_axes": 0,
+    "_components": 0,
+    "_scaling": 0,
     "_method": 1,
     "_prepare": 1,
     "_streamed": 1,
@@ -35,6 +39,7 @@ FLOORS = {
     "_files": 0,
     "_threads": 0,
     "_typing": 0,
+    "_warn": 0,
 }
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
 

@@ -293,7 +293,9 @@ def test_bad_data_get_one_clear_sentence(two_groups, case, message):
     [
         ({"n_components": 0}, ValueError, "n_components=0 must be between 1 and the number of features, n_features=6"),
         ({"n_components": 7}, ValueError, "n_components=7 must be between 1"),
-        ({"n_components": 1.5}, TypeError, "n_components must be an integer; got 1.5"),
+        ({"n_components": 1.5}, ValueError, "n_components=1.5 must be an integer, or a share of the variance"),
+        ({"n_components": "2"}, TypeError, "n_components must be an integer, or a share of the variance in"),
+        ({"n_components": None}, TypeError, "n_components=None would keep every direction"),
         ({"tolerance": -1e-3}, ValueError, "tolerance=-0.001 must be a finite number >= 0"),
         ({"tolerance": np.nan}, ValueError, "tolerance=nan must be"),
         ({"tolerance": "small"}, TypeError, "tolerance must be a number; got 'small'"),

@@ -75,8 +75,8 @@ def test_plot_draws_the_curve(path):
     ("tolerances", "message"),
     [
         ([], "tolerances is empty"),
-        ([1e-3, 1e-2], r"tolerances must decrease and be greater than 0; got \[0.001, 0.01\]"),
-        ([1e-2, 0.0], "tolerances must decrease and be greater than 0"),
+        ([1e-3, 1e-2], r"tolerances must decrease and be finite and greater than 0; got \[0.001, 0.01\]"),
+        ([1e-2, 0.0], "tolerances must decrease and be finite and greater than 0"),
     ],
 )
 def test_bad_tolerances_are_refused(data, tolerances, message):

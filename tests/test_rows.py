@@ -4,7 +4,7 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, normalised, shares, strata
+from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, normalised, shares, strata, sums_of_block
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._columns import products_of_block, sums_of_block
 
@@ -145,20 +145,20 @@ def test_a_draw_is_dealt_in_parts_with_every_group(rows):
 
 
 def test_column_summary(rows, X, weights):
-    summary = ColumnSummary.of(rows)
-    np.testing.assert_allclose(summary.mean, X.mean(axis=0), rtol=1e-13)
-    np.testing.assert_allclose(summary.deviation, X.std(axis=0), rtol=1e-12)
+    summary = ColumnSummary.of(rows, rows.total(sums_of_block), standardize=False)
+    np.testing.assert_allclose(summary.scaling.mean, X.mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(summary.covariance, np.cov(X.T, bias=True), atol=1e-12)
     np.testing.assert_allclose(summary.weighted, (X - X.mean(axis=0)).T @ weights, atol=1e-12)
 
 
 def test_constant_columns_have_no_deviation(X, weights):
     X[:, 1] = 0.1
-    summary = ColumnSummary.of(ArrayRows(X, weights))
-    assert summary.deviation[1] == 0.0
+    rows = ArrayRows(X, weights)
+    summary = ColumnSummary.of(rows, rows.total(sums_of_block), standardize=True)
+    assert summary.scaling.constant.tolist() == [False, True, False, False, False]
     assert not summary.covariance[1].any()
     assert not summary.covariance[:, 1].any()
-    assert np.all(summary.deviation[[0, 2, 3, 4]] > 0)
+    np.testing.assert_allclose(np.diag(summary.covariance)[[0, 2, 3, 4]], 1.0)
 
 
 def test_sums_and_products_add(X, weights):
@@ -168,7 +168,7 @@ def test_sums_and_products_add(X, weights):
     np.testing.assert_array_equal(sums.smallest, X.min(axis=0))
     np.testing.assert_array_equal(sums.largest, X.max(axis=0))
     mean = X.mean(axis=0)
-    products = [products_of_block(X[half], weights[half], mean) for half in halves]
+    products = [products_of_block(X[half], weights[half], mean, np.ones(5)) for half in halves]
     np.testing.assert_allclose((products[0] + products[1]).gram, (X - mean).T @ (X - mean))
 
 

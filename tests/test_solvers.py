@@ -146,10 +146,10 @@ def test_repms_follows_algorithm_1(two_groups):
     model = FairPCA(2, tolerance=1e-4, solver=settings).fit(X, sensitive_features=group)
     steps = model.result_.steps
     pca = FairPCA(2, tolerance=10.0).fit(X, sensitive_features=group)
-    assert steps[0].rho == pytest.approx(1 / pca.mmd2_)
+    assert steps[0].penalty == pytest.approx(1 / pca.mmd2_)
     assert [step.gradient_tolerance for step in steps[:5]] == pytest.approx([1e-2, 1e-3, 1e-4, 1e-5, 1e-5])
     for before, after in pairwise(steps):
-        assert after.rho == pytest.approx(before.rho * (3.0 if before.mmd2 > 1e-4 else 1.0))
+        assert after.penalty == pytest.approx(before.penalty * (3.0 if before.mmd2 > 1e-4 else 1.0))
     assert all(step.gradient_norm <= step.gradient_tolerance for step in steps)
     assert steps[-1].step_length <= settings.d_min
     assert steps[-1].mmd2 <= 1e-4
@@ -159,7 +159,7 @@ def test_repms_follows_algorithm_1(two_groups):
 def test_the_answer_is_a_local_minimum_of_the_penalty_function(two_groups, rng):
     X, group = two_groups
     model = FairPCA(2, tolerance=1e-3, solver="repms").fit(X, sensitive_features=group)
-    rho = model.result_.steps[-1].rho
+    rho = model.result_.steps[-1].penalty
     scaled = (X - model.mean_) / model.scale_
     mmd = ExactMMD(scaled, demographic_parity(group), model.bandwidth_)
 

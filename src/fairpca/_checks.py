@@ -14,10 +14,21 @@ MOST_FOURIER = 3
 """Components up to which the Fourier quadrature is of use."""
 
 
-def check_n_components(n_components: Any, n_features: int) -> int:
-    """Return the number of components, an integer in 1..n_features."""
-    if isinstance(n_components, bool) or not isinstance(n_components, Integral):
-        raise TypeError(f"n_components must be an integer; got {n_components!r}.")
+def check_n_components(n_components: Any, n_features: int) -> int | float:
+    """Return the number of components, an integer in 1..n_features, or a share of the variance in (0, 1)."""
+    if n_components is None:
+        raise TypeError(
+            "n_components=None would keep every direction, and then nothing is left to choose: a square V only turns "
+            "the rows. Give a number of components, or the share of the variance that plain PCA would keep."
+        )
+    if isinstance(n_components, bool) or not isinstance(n_components, Real):
+        raise TypeError(f"n_components must be an integer, or a share of the variance in (0, 1); got {n_components!r}.")
+    if not isinstance(n_components, Integral):
+        if not 0.0 < float(n_components) < 1.0:
+            raise ValueError(
+                f"n_components={n_components!r} must be an integer, or a share of the variance between 0 and 1."
+            )
+        return float(n_components)
     if not 1 <= int(n_components) <= n_features:
         raise ValueError(
             f"n_components={n_components} must be between 1 and the number of features, n_features={n_features}."

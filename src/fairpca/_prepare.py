@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._axes import AxesRequest, PrincipalAxes
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._scaling import ColumnScaling, standardized
+from fairpca._typing import AnyArray
 from fairpca.measures import demographic_parity, merge_equal_rows
 from fairpca.mmd import ExactMMD, median_bandwidth
 from fairpca.problem import FairSubspaceProblem
@@ -18,30 +19,37 @@ class PreparedData:
 
     Attributes
     ----------
-    rows : ndarray of shape (n, p)
-        Centred, scaled rows.
+    scaling : ColumnScaling
+        What was subtracted from the columns and what divided them.
+    n_rows : int
+        n.
     axes : PrincipalAxes
-        Their principal axes.
+        Principal axes of the scaled rows.
     bandwidth : float
         sigma.
     n_components : int
         d.
+    in_features : ExactMMD or None
+        The discrepancy in the coordinates of the scaled features; None without groups.
     problem : FairSubspaceProblem or None
-        The problem, in those axes; None without groups.
+        The problem, in principal axes; None without groups.
     """
 
     method = "exact"
-    rows: FloatArray
+    scaling: ColumnScaling
+    n_rows: int
     axes: PrincipalAxes
     bandwidth: float
     n_components: int
+    in_features: ExactMMD | None
     problem: FairSubspaceProblem | None
 
     @classmethod
     def of(
         cls,
-        rows: FloatArray,
+        X: AnyArray,
         groups: AnyArray | None,
+        standardize: bool,
         request: AxesRequest,
         generator: np.random.Generator,
     ) -> "PreparedData":
@@ -49,33 +57,31 @@ class PreparedData:
 
         Parameters
         ----------
-        rows : ndarray of shape (n, p)
-            Centred, scaled rows.
+        X : ndarray of shape (n, p)
+            Raw rows.
         groups : ndarray of shape (n,) or None
             Two distinct labels.
+        standardize : bool
+            Scale the columns to unit variance.
         request : AxesRequest
             Number of components, bandwidth and null axes.
         generator : numpy.random.Generator
             Draws the rows for the median where there are many.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
-        axes = PrincipalAxes.of(rows, request.n_null)
+        rows, scaling = standardized(X, standardize)
+        axes = PrincipalAxes.of(rows, request.n_null, scaling.noise)
         if isinstance(bandwidth, str):
             bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], generator)
         if groups is None:
-            return cls(rows, axes, bandwidth, n_components, None)
+            return cls(scaling, len(X), axes, bandwidth, n_components, None, None)
         distinct, measures = merge_equal_rows(rows, demographic_parity(groups))
-        coordinates = axes.coordinates(distinct)
         problem = FairSubspaceProblem(
             variances=axes.variances,
-            discrepancy=ExactMMD(coordinates, measures, bandwidth),
+            discrepancy=ExactMMD(axes.coordinates(distinct), measures, bandwidth),
             n_components=n_components,
             rank=axes.rank,
-            mean_differences=coordinates.T @ measures.weights,
+            mean_differences=axes.mean_differences(distinct.T @ measures.weights),
         )
-        return cls(rows, axes, bandwidth, n_components, problem)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.rows)
+        in_features = ExactMMD(distinct, measures, bandwidth)
+        return cls(scaling, len(X), axes, bandwidth, n_components, in_features, problem)

@@ -1,7 +1,8 @@
 """What every linear, orthogonal projection of the package can do once it is fitted."""
 # SPDX-License-Identifier: MIT
 
-import warnings
+from abc import abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fairpca._axes import PrincipalAxes
+from fairpca._components import Components
+from fairpca._scaling import ColumnScaling
 from fairpca._typing import AnyArray, FloatArray
+from fairpca._warn import Note, warn_user
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 from fairpca.rows import is_dask, project_lazily
 
@@ -20,10 +25,39 @@ BLOCK_NUMBERS = 2**21
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: z = V'((x - mean) / scale) with orthonormal V.
 
-    Subclasses find V in `fit` and call `_standardized` for the rows and `_store` for the answer.
+    Subclasses find V in `_fit` and call `_learn_components`.
     """
 
     standardize: bool
+
+    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : array-like, or for FairPCA a Dask array or frame, of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like, or Dask series or array, of shape (n_samples,), default=None
+            Group of each row: two distinct labels of any kind. Without it this is plain PCA, with a warning.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator. A fit that fails or is interrupted leaves it as it was.
+        """
+        fitted = unfitted_copy(self)
+        notes = fitted._fit(X, sensitive_features)
+        self.__dict__ = fitted.__dict__
+        # Last: whoever turns warnings into errors has the model all the same.
+        for note in notes:
+            warn_user(*note)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
+        """Learn, and return what is to be warned of."""
 
     def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
         """Fit, then project the same rows.
@@ -55,16 +89,19 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Their coordinates in the fair subspace; of a Dask table a lazy one of the same kind and blocks.
+            Their coordinates in the subspace; of a Dask table a lazy one of the same kind and blocks. Components that
+            carry no variance are exactly 0 on every row, also on new rows that are not in the span of the fitted ones:
+            nothing is known about them there.
         """
         if is_dask(X):
             check_is_fitted(self)
-            return project_lazily(X, self.mean_, self.scale_, self.components_, self.get_feature_names_out())
+            return project_lazily(X, self.mean_, self.scale_, self._live_rows, self.get_feature_names_out())
         rows = self._validated(X)
-        Z = np.empty((len(rows), len(self.components_)), dtype=rows.dtype)
+        live = self._live_rows
+        Z = np.empty((len(rows), len(live)), dtype=rows.dtype)
         # In blocks: no second copy of a table that may be mapped from a file.
         for block in gen_batches(len(rows), max(1, BLOCK_NUMBERS // rows.shape[1])):
-            Z[block] = ((rows[block] - self.mean_) / self.scale_) @ self.components_.T
+            Z[block] = ((rows[block] - self.mean_) / self.scale_) @ live.T
         return Z
 
     def inverse_transform(self, Z: Any) -> AnyArray:
@@ -104,11 +141,11 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             tr(V'SV) / tr(S) with S the covariance of `X` in the training scale.
         """
         rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
+        if not np.ptp(rows, axis=0).any():
+            raise ValueError("score needs rows that differ: X has no variance.")
         centred = rows - rows.mean(axis=0)
         total = float(np.vdot(centred, centred))
-        if total == 0.0:
-            raise ValueError("score needs rows that differ: X has no variance.")
-        return float(np.sum((centred @ self.components_.T) ** 2)) / total
+        return float(np.sum((centred @ self._live_rows.T) ** 2)) / total
 
     @property
     def _n_features_out(self) -> int:
@@ -119,70 +156,107 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _warn_without_groups(self) -> None:
-        warnings.warn(
+    def _without_groups(self) -> Note:
+        return (
             f"{type(self).__name__} was fitted without sensitive_features: this is plain PCA, and nothing was made "
             "fair. Pass fit(X, sensitive_features=...).",
             NoSensitiveFeaturesWarning,
-            stacklevel=3,
         )
 
     @staticmethod
-    def _warn_above_rank(n_components: int, rank: int) -> None:
-        if n_components > rank:
-            warnings.warn(
-                f"n_components={n_components} is above the rank of the data, {rank}: the last {n_components - rank} "
-                "components carry no variance.",
-                RankWarning,
-                stacklevel=3,
-            )
+    def _above_rank(n_components: int, rank: int) -> list[Note]:
+        if n_components <= rank:
+            return []
+        message = (
+            f"n_components={n_components} is above the rank of the data, {rank}: the last {n_components - rank} "
+            "components carry no variance."
+        )
+        return [(message, RankWarning)]
 
     def _validated(self, X: Any) -> AnyArray:
         check_is_fitted(self)
         rows: AnyArray = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return rows
 
-    def _standardized(self, X: AnyArray) -> FloatArray:
-        """Learn `mean_` and `scale_` and return the centred, scaled rows in float64."""
-        rows = X.astype(np.float64)
-        self.mean_ = rows.mean(axis=0)
-        rows -= self.mean_
-        deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows) / len(rows))
-        # What is left of a constant column is rounding in its values or its mean, not variance.
-        constant = (np.ptp(rows, axis=0) == 0.0) | (deviation <= 1e-13 * np.abs(self.mean_))
-        rows[:, constant] = 0.0
-        if constant.all():
-            raise ValueError("X has zero variance in every column; there is nothing to keep.")
-        self.scale_ = np.where(constant, 1.0, deviation) if self.standardize else np.ones_like(deviation)
-        rows /= self.scale_
-        return rows
-
-    def _store(self, frame: FloatArray, rows: FloatArray) -> Self:
-        """Learn the components from any frame of the subspace and the centred, scaled rows."""
-        projections = rows @ frame
-        return self._learn_components(frame, projections.T @ projections, float(np.vdot(rows, rows)), len(rows))
-
-    def _learn_components(self, frame: FloatArray, products: FloatArray, total: float, n_rows: int) -> Self:
-        """Learn the components: principal axes inside the subspace, PCA's order and signs.
+    def residuals(self, X: Any) -> FloatArray:
+        """Return the squared distance of each row from its reconstruction, in the scaled units.
 
         Parameters
         ----------
-        frame : ndarray of shape (p, d)
-            Any frame of the subspace.
-        products : ndarray of shape (d, d)
-            Z'Z of the projected rows.
-        total : float
-            Sum of the squares of all rows.
-        n_rows : int
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples,)
+            |x - VV'x|^2 of the centred, scaled rows: large for rows that the subspace says little about.
+        """
+        rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
+        live = self._live_rows
+        left = rows - (rows @ live.T) @ live
+        return np.einsum("ij,ij->i", left, left)
+
+    def get_covariance(self) -> FloatArray:
+        """Return the covariance of the features under the probabilistic model of this subspace.
+
+        Of all normal distributions whose covariance is V diag(lambda) V' + s^2 (I - VV'), in the scaled units, this has
+        the highest likelihood: lambda are the variances of the components and s^2 is the mean variance of the other
+        directions, `noise_variance_`. There is no `score_samples`: for a subspace that was not chosen by likelihood it
+        would say less than `residuals`.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            In the units of the features.
+        """
+        check_is_fitted(self)
+        surplus = np.where(np.arange(self.n_components_) < self.n_live_components_, self.explained_variance_, 0.0)
+        scaled = (self.components_.T * (surplus - self.noise_variance_)) @ self.components_
+        scaled[np.diag_indices_from(scaled)] += self.noise_variance_
+        return scaled * np.outer(self.scale_, self.scale_)
+
+    @property
+    def _live_rows(self) -> FloatArray:
+        """The components with zeros in place of those without variance, which must not tell anything of any row."""
+        live = self.components_.copy()
+        live[self.n_live_components_ :] = 0.0
+        return live
+
+    def _learn_components(self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n: int) -> None:
+        """Learn everything that can be said of components.
+
+        Parameters
+        ----------
+        components : Components
+            The components.
+        axes : PrincipalAxes
+            Principal axes of the scaled rows.
+        scaling : ColumnScaling
+            How rows are scaled.
+        n : int
             Number of rows.
         """
-        variances, rotation = np.linalg.eigh(products / (n_rows - 1))
-        components = (frame @ rotation[:, ::-1]).T
-        largest = np.abs(components).argmax(axis=1)
-        components *= np.sign(components[np.arange(len(components)), largest])[:, None]
-        self.components_ = np.ascontiguousarray(components)
-        self.explained_variance_ = np.maximum(variances[::-1], 0.0)
-        self.explained_variance_ratio_ = self.explained_variance_ * (n_rows - 1) / total
-        self.n_components_ = self.components_.shape[0]
-        self.n_samples_ = n_rows
-        return self
+        total = n * float(axes.variances.sum())
+        squares = components.singular_values**2
+        d, p = components.rows.shape
+        self.mean_, self.scale_ = scaling.mean, scaling.scale
+        self.components_ = components.rows
+        self.singular_values_ = components.singular_values
+        self.explained_variance_ = squares / (n - 1)
+        self.explained_variance_ratio_ = squares / total
+        self.noise_variance_ = max(0.0, total - float(squares.sum())) / ((n - 1) * (p - d)) if d < p else 0.0
+        self.n_components_, self.n_live_components_, self.n_samples_ = d, components.n_live, n
+
+
+def unfitted_copy(estimator: Any) -> Any:
+    """Return an estimator with the same parameters and settings, of which nothing is learned.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Fitted or not.
+    """
+    unfitted = copy(estimator)
+    for name in [name for name in vars(unfitted) if name.endswith("_") and not name.startswith("_")]:
+        delattr(unfitted, name)
+    return unfitted

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._axes import AxesRequest, PrincipalAxes
+from fairpca._scaling import ColumnScaling
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures, merge_equal_rows
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
@@ -24,6 +25,7 @@ from fairpca.rows import (
     dask_table,
     normalised,
     parity_weights,
+    sums_of_block,
 )
 
 SAMPLE_ROWS = 4096
@@ -40,6 +42,9 @@ THINNED_NUMBERS = 2**22
 
 LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 10_000}
 """Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
+
+FINEST = 1e-12
+"""Best accuracy asked of Fourier features: rounding hides what is beyond."""
 
 PART_ROWS = (4096, 16384)
 """Rows of the parts of the sample that tells what Hermite features leave out: the second where the first is too few."""
@@ -77,9 +82,7 @@ class StreamedData:
     method : {"fourier", "hermite"}
         How the discrepancy of all rows is computed.
     summary : ColumnSummary
-        Means, deviations and covariance of the columns.
-    scale : ndarray of shape (p,)
-        What the columns are divided by.
+        Means, scales and covariance of the columns.
     axes : PrincipalAxes
         Principal axes of the scaled columns.
     bandwidth : float
@@ -98,7 +101,6 @@ class StreamedData:
     measures: SignedMeasures
     method: str
     summary: ColumnSummary
-    scale: FloatArray
     axes: PrincipalAxes
     bandwidth: float
     n_components: int
@@ -137,25 +139,20 @@ class StreamedData:
             Names of the columns, for messages.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
-        summary = ColumnSummary.of(rows)
-        if isinstance(rows, DaskRows) and not np.isfinite(summary.covariance).all():
-            check_finite(rows, feature_names)
-        if not summary.deviation.any():
-            raise ValueError("X has zero variance in every column; there is nothing to keep.")
-        scale = np.where(summary.deviation > 0, summary.deviation, 1.0) if standardize else np.ones(rows.n_columns)
-        axes = PrincipalAxes.of_covariance(summary.covariance / np.outer(scale, scale), request.n_null)
+        summary = summarised(rows, standardize, feature_names)
+        scaling = summary.scaling
+        axes = PrincipalAxes.of_covariance(summary.covariance, request.n_null, scaling.noise)
         sample, sample_weights = _stratified_sample(rows, SAMPLE_ROWS, generator)
         if isinstance(bandwidth, str):
-            leading = axes.axes[:, : min(n_components, axes.rank)] / scale[:, None]
+            leading = axes.axes[:, : min(n_components, axes.rank)] / scaling.scale[:, None]
             # Not the stratified sample: the median is one over pairs of rows as they come.
             plain, _ = rows.sample(np.sort(generator.choice(rows.n_rows, min(rows.n_rows, SAMPLE_ROWS), replace=False)))
-            bandwidth = median_bandwidth((plain - summary.mean) @ leading, generator)
+            bandwidth = median_bandwidth((plain - scaling.mean) @ leading, generator)
         return cls(
             rows=rows,
             measures=measures,
             method=method,
             summary=summary,
-            scale=scale,
             axes=axes,
             bandwidth=bandwidth,
             n_components=n_components,
@@ -167,10 +164,15 @@ class StreamedData:
     @cached_property
     def coordinates(self) -> Coordinates:
         """From raw rows to principal axes; exact zeros on null axes and for constant columns."""
-        matrix = self.axes.axes / self.scale[:, None]
+        matrix = self.axes.axes / self.scaling.scale[:, None]
         matrix[:, self.axes.rank :] = 0.0
-        matrix[self.summary.deviation == 0] = 0.0
-        return Coordinates(self.summary.mean, matrix)
+        matrix[self.scaling.constant] = 0.0
+        return Coordinates(self.scaling.mean, matrix)
+
+    @property
+    def scaling(self) -> ColumnScaling:
+        """What is subtracted from the columns and what divides them."""
+        return self.summary.scaling
 
     @cached_property
     def coarse(self) -> FairSubspaceProblem:
@@ -256,7 +258,7 @@ class StreamedData:
     def _new_approximation(self, tolerance: float) -> FourierMMD | HermiteMMD:
         arguments = (self.rows, self.coordinates, self.measures.owner, self.measures.n_measures, self.bandwidth)
         if self.method == "fourier":
-            return FourierMMD(*arguments, accuracy=1e-3 * tolerance)
+            return FourierMMD(*arguments, accuracy=max(1e-3 * tolerance, FINEST))
         return HermiteMMD(*arguments, n_features=N_FEATURES)
 
     @property
@@ -288,8 +290,26 @@ class StreamedData:
             discrepancy=discrepancy,
             n_components=self.n_components,
             rank=self.axes.rank,
-            mean_differences=self.coordinates.matrix.T @ self.summary.weighted,
+            mean_differences=self.axes.mean_differences(self.summary.weighted),
         )
+
+
+def summarised(rows: Rows, standardize: bool, feature_names: AnyArray | None = None) -> ColumnSummary:
+    """Return means, scales and covariance of columns; numbers that are not finite are refused.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows.
+    standardize : bool
+        Scale the columns to unit variance.
+    feature_names : ndarray of shape (p,), default=None
+        Names of the columns, for messages.
+    """
+    sums = rows.total(sums_of_block)
+    if isinstance(rows, DaskRows) and not np.isfinite(sums.smallest + sums.largest).all():
+        check_finite(rows, feature_names)
+    return ColumnSummary.of(rows, sums, standardize)
 
 
 def _stratified_sample(rows: Rows, size: int, generator: np.random.Generator) -> tuple[AnyArray, FloatArray]:

@@ -3,13 +3,16 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from threading import Event, Lock
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 SMALL = 1_000_000
+"""Numbers below which BLAS works in one thread."""
 
 
 @cache
@@ -33,16 +36,49 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _SharedLimit:
+    """The limit on BLAS threads, which belongs to the process: set by the first who asks, lifted by the last."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._limiter: Any = None
+
+    def hold(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+            self._holders += 1
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limiter.restore_original_limits()
+
+
+_limit = _SharedLimit()
+
 if hasattr(os, "register_at_fork"):
-    # A forked child inherits the pool object but not its threads.
+    # A forked child inherits the pool object but not its threads, and a lock that another thread may have held.
     os.register_at_fork(after_in_child=_executor.cache_clear)
+    os.register_at_fork(after_in_child=_limit.reset)
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Keep BLAS from starting threads of its own inside ours."""
-    with _controller().limit(limits=1, user_api="blas"):
+    """Keep BLAS from starting threads of its own inside ours.
+
+    Fits in several threads overlap: were each to restore what it found, the last would leave the limit of another.
+    """
+    _limit.hold()
+    try:
         yield
+    finally:
+        _limit.release()
 
 
 def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
@@ -70,12 +106,21 @@ def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None
     if workers < 2:
         _run(tasks)
         return
-    shares = [_executor().submit(_run, tasks[worker::workers]) for worker in range(1, workers)]
-    _run(tasks[::workers])
-    for share in shares:
-        share.result()
+    stopped = Event()
+    shares = [_executor().submit(_run, tasks[worker::workers], stopped) for worker in range(1, workers)]
+    try:
+        _run(tasks[::workers], stopped)
+        for share in shares:
+            share.result()
+    except BaseException:
+        # An interrupt reaches the main thread alone; the others end after the task that they are at.
+        stopped.set()
+        wait(shares)
+        raise
 
 
-def _run(tasks: Sequence[Callable[[], None]]) -> None:
+def _run(tasks: Sequence[Callable[[], None]], stopped: Event | None = None) -> None:
     for task in tasks:
+        if stopped is not None and stopped.is_set():
+            return
         task()

@@ -1,33 +1,16 @@
 """FairPCA: the front door."""
 # SPDX-License-Identifier: MIT
 
-import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_random_state, validate_data
-
-from fairpca._axes import AxesRequest, PrincipalAxes
-from fairpca._checks import (
-    check_bandwidth,
-    check_init,
-    check_mmd,
-    check_n_components,
-    check_tolerance,
-    check_two_groups,
-)
-from fairpca._method import choose_method, linear_method
-from fairpca._prepare import PreparedData
+from fairpca._checks import check_tolerance
+from fairpca._fitting import Fit, Fitter
 from fairpca._projection import LinearProjection
-from fairpca._streamed import StreamedData, dask_rows_and_measures
-from fairpca._threads import blas_threads_for
-from fairpca._typing import FloatArray
+from fairpca._warn import Note
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
-from fairpca.measures import SignedMeasures, demographic_parity
 from fairpca.problem import SHARE_MEASURED_TO
-from fairpca.rows import ArrayRows, Rows, is_dask
-from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
+from fairpca.solvers import FitResult, OuterStep, Status, solver_from
 
 
 class FairPCA(LinearProjection):
@@ -44,8 +27,9 @@ class FairPCA(LinearProjection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        d, the dimension of the projection, at most the number of features.
+    n_components : int or float, default=2
+        d, the dimension of the projection, at most the number of features. A number in (0, 1) takes as many components
+        as plain PCA needs to keep that share of the variance.
     tolerance : float, default=1e-3
         tau, the largest MMD^2 between the projected groups of the training rows.
     solver : {"budget", "repms"} or solver object, default="budget"
@@ -79,6 +63,10 @@ class FairPCA(LinearProjection):
         Variance (divisor n - 1) along each component, in the scaled units.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         The same relative to the total.
+    singular_values_ : ndarray of shape (n_components,)
+        Root of the sum of squares of each component over the training rows.
+    noise_variance_ : float
+        Mean variance of the directions that are left out, see `get_covariance`.
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted from and divides the columns.
     mmd2_ : float
@@ -91,14 +79,15 @@ class FairPCA(LinearProjection):
     bandwidth_ : float
         sigma.
     converged_ : bool
-        Whether the solver stopped at a stationary point that meets the tolerance.
+        Whether the solver stopped at a stationary point and the finished components, measured once more, meet the
+        tolerance.
     n_iter_ : int
         Outer iterations.
     n_live_components_ : int
         How many components carry variance. With a strict tolerance the best answer may have fewer than n_components;
-        the others come last and are zero on every row.
+        the others come last, and `transform` returns exact zeros for them.
     result_ : fairpca.solvers.FitResult
-        The record of the run: per step rho, MMD^2, variance kept, gradient norm, evaluations, seconds; and why it
+        The record of the run: per step penalty, MMD^2, variance kept, gradient norm, evaluations, seconds; and why it
         stopped. From the budget solver also a certificate of optimality.
     n_components_, n_samples_, n_features_in_ : int
         Sizes.
@@ -137,7 +126,7 @@ class FairPCA(LinearProjection):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | float = 2,
         *,
         tolerance: float = 1e-3,
         solver: Any = "budget",
@@ -158,147 +147,70 @@ class FairPCA(LinearProjection):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
-        """Find the fair subspace.
-
-        Parameters
-        ----------
-        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like or Dask series or array of shape (n_samples,), default=None
-            Group of each row: two distinct labels of any kind. Without it this is plain PCA, with a warning.
-
-        Returns
-        -------
-        self : FairPCA
-            The fitted estimator.
-        """
+    def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
         tolerance, solver = check_tolerance(self.tolerance), solver_from(self.solver)
         solver.check_tolerance(tolerance)
-        generator = self._generator()
-        data, start = self._prepare(X, sensitive_features, generator)
-        self._solve(data, tolerance, solver, start, generator)
-        if not self.converged_:
-            warnings.warn(_explain(self.result_), ConvergenceWarning, stacklevel=2)
-        if self.mmd2_error_ > SHARE_MEASURED_TO * tolerance:
-            warnings.warn(_explain_error(self.result_, data.n_rows), AccuracyWarning, stacklevel=2)
-        if self.n_live_components_ < min(data.n_components, data.axes.rank):
-            warnings.warn(
-                f"{self.n_live_components_} of {data.n_components} components carry variance: at tolerance="
-                f"{tolerance:g} more of them would keep less. Use solver=Budget(allow_null=False) for components that "
-                "all do.",
-                NullComponentsWarning,
-                stacklevel=2,
-            )
-        return self
+        fitter = Fitter.of(self, X, sensitive_features)
+        found = fitter.fit(tolerance, solver)
+        learn(self, fitter, found)
+        return self._notes(fitter, found.result)
 
-    def _generator(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-
-    def _prepare(
-        self, X: Any, sensitive_features: Any, generator: np.random.Generator
-    ) -> tuple[PreparedData | StreamedData, str | FloatArray]:
-        """Check the input, learn `mean_` and `scale_`, and return the problem and the start in its coordinates."""
-        if not is_dask(X):
-            X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        p = X.shape[1]
-        d = check_n_components(self.n_components, p)
-        bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, p)
-        mmd = check_mmd(self.mmd, d)
-        # A given start may lie anywhere in the null space; any other needs at most d null axes.
-        axes = AxesRequest(d, bandwidth, d if isinstance(init, str) else p)
-        data = self._data(X, sensitive_features, mmd, axes, generator)
-        self._warn_above_rank(d, data.axes.rank)
-        return data, init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
-
-    def _data(
-        self, X: Any, sensitive_features: Any, mmd: str, axes: AxesRequest, generator: np.random.Generator
-    ) -> PreparedData | StreamedData:
-        if is_dask(X):
-            method = linear_method(mmd, axes.n_components)
-            rows, measures, names = dask_rows_and_measures(X, sensitive_features)
-            self.n_features_in_ = rows.n_columns
-            if names is not None:
-                self.feature_names_in_ = names
-            return self._streamed(rows, measures, method, axes, generator)
-        groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
-        if groups is None:
-            self._warn_without_groups()
-        if groups is None or (method := choose_method(mmd, X, axes.n_components)) == "exact":
-            with blas_threads_for(X.size):
-                return PreparedData.of(self._standardized(X), groups, axes, generator)
-        measures = demographic_parity(groups)
-        return self._streamed(ArrayRows(X, measures.weights), measures, method, axes, generator)
-
-    def _streamed(
-        self, rows: Rows, measures: SignedMeasures, method: str, axes: AxesRequest, generator: np.random.Generator
-    ) -> StreamedData:
-        names = getattr(self, "feature_names_in_", None)
-        data = StreamedData.of(rows, measures, method, self.standardize, axes, generator, names)
-        self.mean_, self.scale_ = data.summary.mean, data.scale
-        return data
-
-    def _solve(
-        self,
-        data: PreparedData | StreamedData,
-        tolerance: float,
-        solver: Solver,
-        start: str | FloatArray | WarmStart,
-        generator: np.random.Generator,
-    ) -> Solution:
-        """Solve, and learn what the run says and the components."""
-        self.bandwidth_, self.mmd_method_ = data.bandwidth, data.method
-        if isinstance(data, StreamedData):
-            solution = LevelsTask(data, tolerance, solver, generator, self.callback).solve(start)
-        elif data.problem is None:
-            solution = _plain_pca(data.axes, data.n_components)
-        else:
-            with blas_threads_for(data.rows.size):
-                solution = solver.solve(data.problem.afresh(), tolerance, start, generator, self.callback)
-        self.result_ = solution.result
-        self.mmd2_, self.mmd2_error_ = self.result_.mmd2, self.result_.mmd2_error
-        self.converged_ = self.result_.success
-        self.n_iter_, self.n_live_components_ = len(self.result_.steps), self.result_.n_live_components
-        sums_of_squares = data.n_rows * data.axes.variances[:, None]
-        products = solution.point.T @ (sums_of_squares * solution.point)
-        self._learn_components(data.axes.axes @ solution.point, products, float(sums_of_squares.sum()), data.n_rows)
-        return solution
+    def _notes(self, fitter: Fitter, result: FitResult) -> list[Note]:
+        """Return what the user is to be told of a fit."""
+        notes: list[Note] = self._above_rank(self.n_components_, fitter.data.axes.rank)
+        if result.status is Status.NO_SENSITIVE_FEATURES:
+            return [self._without_groups(), *notes]
+        if not result.success:
+            notes.append((_explain(result, self.n_components_), ConvergenceWarning))
+        if result.mmd2_error > SHARE_MEASURED_TO * result.tolerance > 0.0:
+            notes.append((_explain_error(result, self.n_samples_), AccuracyWarning))
+        if result.mmd2 <= result.tolerance and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
+            notes.append((_explain_null(self.n_live_components_, self.n_components_, result), NullComponentsWarning))
+        return notes
 
 
-def _plain_pca(axes: PrincipalAxes, d: int) -> Solution:
-    result = FitResult(
-        solver="pca",
-        status=Status.NO_SENSITIVE_FEATURES,
-        tolerance=float("inf"),
-        mmd2=float("nan"),
-        smallest_mmd2=float("nan"),
-        variance_kept=float(axes.variances[:d].sum() / axes.variances.sum()),
-        steps=(),
-        n_values=0,
-        n_gradients=0,
-        n_hessian_products=0,
-        n_hessians=0,
-        seconds=0.0,
-        n_live_components=min(d, axes.rank),
-    )
-    return Solution(np.eye(len(axes.variances), d), result)
+def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
+    """Let a model learn everything that a fit has found.
+
+    Parameters
+    ----------
+    model : FairPCA
+        A model that knows its number of features.
+    fitter : Fitter
+        The problem that was solved.
+    found : Fit
+        The answer.
+    """
+    data, result = fitter.data, found.result
+    model._learn_components(found.components, data.axes, data.scaling, data.n_rows)
+    model.bandwidth_, model.mmd_method_ = data.bandwidth, data.method
+    model.mmd2_, model.mmd2_error_ = result.mmd2, result.mmd2_error
+    model.converged_, model.n_iter_ = result.success, len(result.steps)
+    model.result_ = result
 
 
-def _explain(result: FitResult) -> str:
+def _explain(result: FitResult, n_components: int) -> str:
     if result.mmd2 <= result.tolerance:
         return (
             f"FairPCA met tolerance={result.tolerance:g} but stopped before the answer was stationary "
             f"({result.message})."
         )
-    dimension = ""
+    advice = "raise tolerance above it"
+    if n_components > 1:
+        advice += " or ask for fewer components"
     if result.largest_feasible_components:
-        dimension = f" n_components={result.largest_feasible_components} would meet it."
+        advice += f"; {result.largest_feasible_components} met the tolerance in a trial with this bandwidth"
     return (
         f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2 is {result.mmd2:.3g} after {len(result.steps)} "
         f"steps ({result.message}). The smallest MMD^2 found at this number of components is "
-        f"{result.smallest_mmd2:.3g}: raise tolerance above it or ask for fewer components.{dimension}"
+        f"{result.smallest_mmd2:.3g}: {advice}."
+    )
+
+
+def _explain_null(n_live: int, n_components: int, result: FitResult) -> str:
+    return (
+        f"{n_live} of {n_components} components carry variance: at tolerance={result.tolerance:g} more of them would "
+        "keep less. Use solver=Budget(allow_null=False) for components that all do."
     )
 
 

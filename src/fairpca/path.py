@@ -1,25 +1,20 @@
 """The whole trade-off between variance and fairness."""
 # SPDX-License-Identifier: MIT
 
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from fairpca._fitting import Fit, Fitter
+from fairpca._projection import unfitted_copy
+from fairpca._tracing import Tracer
 from fairpca._typing import FloatArray
-from fairpca.estimator import FairPCA
-from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
+from fairpca.estimator import FairPCA, learn
 from fairpca.plots import PathDisplay
-from fairpca.solvers import Budget, OuterStep, WarmStart
-
-N_TOLERANCES = 20
-STRICTEST = 1e-5
-GAIN_TOLERANCE = 1e-5
-"""A thousandth of a point of variance: far less than neighbouring models differ by, and half of the gradients."""
+from fairpca.solvers import OuterStep
 
 
 class FairPCAPath(BaseEstimator):
@@ -32,7 +27,10 @@ class FairPCAPath(BaseEstimator):
     tolerances : sequence of float, default=None
         Decreasing tolerances. None takes 20 of them, evenly spaced in logarithms from the MMD^2 of plain PCA, where
         nothing is given up, to 1e-5.
-    bandwidth, standardize, callback, random_state
+    solver : {"budget", "repms"} or solver object, default="budget"
+        As in `FairPCA`. "budget" stops at gains of a thousandth of a point of variance, far less than neighbouring
+        models differ by, and tries other starts at the strictest tolerance only; a solver object is used as it is.
+    mmd, bandwidth, standardize, init, callback, random_state
         As in `FairPCA`.
 
     Attributes
@@ -43,7 +41,7 @@ class FairPCAPath(BaseEstimator):
         Their tolerances.
     variances_ : ndarray of shape (n_tolerances,)
         Share of the variance each keeps. It never grows along the path: a point that a stricter fit beats is fitted
-        again from there.
+        again from there. Where a tolerance is out of reach, the model is the fairest that was found.
     mmd2s_ : ndarray of shape (n_tolerances,)
         Plug-in MMD^2 of each on the training rows.
     converged_ : ndarray of shape (n_tolerances,)
@@ -67,15 +65,21 @@ class FairPCAPath(BaseEstimator):
         n_components: int = 2,
         *,
         tolerances: Sequence[float] | None = None,
+        solver: Any = "budget",
+        mmd: str = "auto",
         bandwidth: str | float = "median",
         standardize: bool = True,
+        init: Any = "mean-matched",
         callback: Callable[[OuterStep], None] | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.tolerances = tolerances
+        self.solver = solver
+        self.mmd = mmd
         self.bandwidth = bandwidth
         self.standardize = standardize
+        self.init = init
         self.callback = callback
         self.random_state = random_state
 
@@ -84,39 +88,46 @@ class FairPCAPath(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
             Rows.
         y : ignored
             Present for API consistency.
-        sensitive_features : array-like of shape (n_samples,)
+        sensitive_features : array-like, or Dask series or array, of shape (n_samples,)
             Group of each row: two distinct labels.
 
         Returns
         -------
         self : FairPCAPath
-            The fitted path.
+            The fitted path. A fit that fails or is interrupted leaves it as it was.
         """
+        if sensitive_features is None:
+            raise ValueError("sensitive_features=None: a path of tolerances needs the groups that are compared.")
         asked = None if self.tolerances is None else _check_decreasing(self.tolerances)
-        template = FairPCA(
-            self.n_components,
-            bandwidth=self.bandwidth,
-            standardize=self.standardize,
-            callback=self.callback,
-            random_state=self.random_state,
-        )
-        with warnings.catch_warnings():
-            # What did not converge is marked in converged_; n_live_components_ is in each model.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", NullComponentsWarning)
-            tracer = _Tracer(template, X, sensitive_features)
-            traced = _fit_along(tracer, asked)
-            _repair(traced, tracer)
-        self.models_ = [item.model for item in traced]
-        self.tolerances_ = np.array([model.tolerance for model in self.models_])
+        fitted = unfitted_copy(self)
+        fitted._fit(X, sensitive_features, asked)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fit(self, X: Any, sensitive_features: Any, asked: FloatArray | None) -> None:
+        fitter = Fitter.of(self, X, sensitive_features)
+        tracer = Tracer(fitter, self.solver)
+        tolerances = tracer.default_tolerances() if asked is None else asked
+        found = tracer.trace(tolerances)
+        self.models_ = [self._model(fitter, fit) for fit in found]
+        self.tolerances_ = tolerances
         self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
         self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
         self.converged_ = np.array([model.converged_ for model in self.models_])
-        return self
+
+    def _model(self, fitter: Fitter, found: Fit) -> FairPCA:
+        """Return a fitted model, ready to use."""
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "tolerances"}
+        model = FairPCA(**parameters, tolerance=found.result.tolerance)
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, attribute):
+                setattr(model, attribute, getattr(self, attribute))
+        learn(model, fitter, found)
+        return model
 
     def select(
         self, *, min_variance: float | None = None, max_mmd2: float | None = None, knee: bool = False
@@ -215,79 +226,18 @@ def fair_pca_path(
     return path.fit(X, sensitive_features=sensitive_features)
 
 
-def _check_decreasing(tolerances: Sequence[float]) -> FloatArray:
+def _check_decreasing(tolerances: Any) -> FloatArray:
     values = np.asarray(tolerances, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0:
+    if values.ndim != 1:
+        raise ValueError(
+            f"tolerances={tolerances!r} must be a sequence of decreasing numbers greater than 0, such as [1e-2, 1e-3], "
+            "or None; a single tolerance is for FairPCA."
+        )
+    if values.size == 0:
         raise ValueError("tolerances is empty; give decreasing numbers greater than 0, or None.")
-    if not (np.all(values > 0) and np.all(np.diff(values) < 0)):
-        raise ValueError(f"tolerances must decrease and be greater than 0; got {values.tolist()}.")
+    if not (np.all(values > 0) and np.all(np.isfinite(values)) and np.all(np.diff(values) < 0)):
+        raise ValueError(f"tolerances must decrease and be finite and greater than 0; got {values.tolist()}.")
     return values
-
-
-class _Tracer:
-    """Fits models on the same prepared data, each from the answer of another."""
-
-    def __init__(self, template: FairPCA, X: Any, groups: Any) -> None:
-        self._template = template
-        self._solver = Budget(n_starts=1, gain_tolerance=GAIN_TOLERANCE)
-        self._thorough = Budget(gain_tolerance=GAIN_TOLERANCE)
-        self._generator = template._generator()
-        self.pca = clone(template)
-        self._data, _ = self.pca._prepare(X, groups, self._generator)
-        # An infinite tolerance would do; the largest MMD^2 there is, 2, says the same in a number.
-        self.pca._solve(self._data, 2.0, self._solver, "pca", self._generator)
-
-    def fit(self, tolerance: float, neighbour: "_Traced | None", thorough: bool = False) -> "_Traced":
-        """Fit one tolerance, from a neighbour on the path where there is one; thoroughly, from other starts as well."""
-        model = clone(self._template).set_params(tolerance=tolerance)
-        for attribute in ("mean_", "scale_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self.pca, attribute):
-                setattr(model, attribute, getattr(self.pca, attribute))
-        start = "mean-matched" if neighbour is None else self._warm(neighbour, tolerance)
-        solver = self._thorough if thorough else self._solver
-        solution = model._solve(self._data, tolerance, solver, start, self._generator)
-        return _Traced(model, solution.warm)
-
-    @staticmethod
-    def _warm(neighbour: "_Traced", tolerance: float) -> str | WarmStart:
-        warm = neighbour.warm
-        if warm is None or warm.multiplier <= 0:
-            return "mean-matched"
-        # On the data we know h falls about like 1 / mu.
-        return replace(warm, multiplier=warm.multiplier * neighbour.model.mmd2_ / tolerance)
-
-
-@dataclass(frozen=True)
-class _Traced:
-    """A model of the path and what the next fit can use of it."""
-
-    model: FairPCA
-    warm: WarmStart | None
-
-    @property
-    def variance(self) -> float:
-        return self.model.result_.variance_kept
-
-
-def _fit_along(tracer: _Tracer, tolerances: FloatArray | None) -> list[_Traced]:
-    if tolerances is None:
-        loosest = max(tracer.pca.mmd2_, 10 * STRICTEST)
-        tolerances = np.geomspace(loosest, STRICTEST, N_TOLERANCES)
-    traced: list[_Traced] = []
-    for tolerance in tolerances:
-        # Other starts at the strict end are enough: what they find there is carried back by the repair.
-        last = tolerance == tolerances[-1]
-        traced.append(tracer.fit(float(tolerance), traced[-1] if traced else None, thorough=last))
-    return traced
-
-
-def _repair(traced: list[_Traced], tracer: _Tracer) -> None:
-    """Fit a model again from a stricter one that keeps more: what meets the stricter tolerance meets the looser."""
-    for index in range(len(traced) - 2, -1, -1):
-        stricter, here = traced[index + 1], traced[index]
-        if stricter.model.mmd2_ <= here.model.tolerance and stricter.variance > here.variance:
-            again = tracer.fit(here.model.tolerance, stricter)
-            traced[index] = again if again.variance >= stricter.variance else stricter
 
 
 def _height_above_chord(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import math
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_name
 from fairpca._typing import AnyArray, BoolArray, FloatArray
+from fairpca._warn import Note
 from fairpca.baselines._admm import SDPResult, solve_fpca
 from fairpca.baselines._base import Baseline
 from fairpca.baselines._problem import FPCAProblem
@@ -158,24 +158,25 @@ class FPCA(Baseline):
         check_name("rounding", self.rounding, ["eigenvectors", "stiefel"])
         _check_iterations(self.max_iter)
 
-    def _solve(self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int) -> FloatArray:
+    def _solve(
+        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int
+    ) -> tuple[FloatArray, list[Note]]:
         first = None if groups is None else groups == np.unique(groups)[0]
         if first is not None and d == rows.shape[1]:
-            self._check_room(rows, first)
+            self._check_room(rows, first, d)
         problem = FPCAProblem.of(rows, axes, first, d, float(self.delta), float(self.mu), self.form)
         result = solve_fpca(problem, int(self.max_iter), float(self.gap_tolerance))
         self._learn(problem, result, d)
-        if not self.converged_:
-            warnings.warn(self._explain(problem), ConvergenceWarning, stacklevel=3)
+        notes: list[Note] = [] if self.converged_ else [(self._explain(problem), ConvergenceWarning)]
         # Without groups nothing is relaxed, and a tie is one of plain PCA.
         if self.tied_ and first is not None:
-            warnings.warn(self._explain_tie(d), TiedEigenvaluesWarning, stacklevel=3)
+            notes.append((self._explain_tie(d), TiedEigenvaluesWarning))
         frame = self.eigenvectors_[:, :d]
         if self.rounding == "stiefel":
             frame = optimise_frame(problem, frame)
         objective = FrameObjective.of(problem)
         self.rounded_objective_ = objective.value(objective.axes.T @ frame)
-        return frame
+        return frame, notes
 
     def _learn(self, problem: FPCAProblem, result: SDPResult, d: int) -> None:
         self.projection_matrix_ = problem.full_matrix(result.point)
@@ -185,12 +186,12 @@ class FPCA(Baseline):
         following = self.eigenvalues_[d : d + 1]
         self.tied_ = bool(np.any(self.eigenvalues_[d - 1] - following <= _TIE))
 
-    def _check_room(self, rows: FloatArray, first: BoolArray) -> None:
+    def _check_room(self, rows: FloatArray, first: BoolArray, d: int) -> None:
         """Refuse to keep all features while the means must come closer than they are."""
         distance = float(np.linalg.norm(rows[first].mean(axis=0) - rows[~first].mean(axis=0)))
         if distance > self.delta + 1e-12 * math.sqrt(rows.shape[1]):
             raise ValueError(
-                f"n_components={self.n_components} keeps every direction, so the group means stay {distance:.3g} apart "
+                f"n_components={d} keeps every direction, so the group means stay {distance:.3g} apart "
                 f"and cannot meet delta={self.delta}: ask for at most {rows.shape[1] - 1} components or raise delta."
             )
 

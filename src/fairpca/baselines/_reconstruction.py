@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 
 from fairpca._axes import PrincipalAxes
 from fairpca._typing import AnyArray, FloatArray
+from fairpca._warn import Note
 from fairpca.baselines._base import Baseline
 
 _BISECTIONS = 60
@@ -100,12 +101,14 @@ class ReconstructionFairPCA(Baseline):
         self.n_components = n_components
         self.standardize = standardize
 
-    def _solve(self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int) -> FloatArray:
+    def _solve(
+        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int
+    ) -> tuple[FloatArray, list[Note]]:
         self.converged_ = True
         if groups is None:
             self.groups_, self.group_losses_ = np.empty(0, dtype=object), np.empty(0)
             self.mixture_weight_, self.duality_gap_, self.n_iter_ = float("nan"), 0.0, 1
-            return axes.axes[:, :d]
+            return axes.axes[:, :d], []
         self.groups_ = np.unique(groups)
         coordinates = axes.coordinates(rows)[:, : max(d, axes.rank)]
         tradeoff = Tradeoff.of([coordinates[groups == label] for label in self.groups_], d)
@@ -113,7 +116,7 @@ class ReconstructionFairPCA(Baseline):
         self.group_losses_ = tradeoff.losses(frame)
         bound = tradeoff.lower_bound(self.mixture_weight_)
         self.duality_gap_ = max(0.0, float(self.group_losses_.max()) - bound)
-        return axes.axes[:, : len(frame)] @ frame
+        return axes.axes[:, : len(frame)] @ frame, []
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.rows._array import ArrayRows
-from fairpca.rows._columns import ColumnSummary
+from fairpca.rows._columns import ColumnSummary, sums_of_block
 from fairpca.rows._dask import DaskRows
 from fairpca.rows._dask_finite import check_finite
 from fairpca.rows._dask_kind import is_dask
@@ -26,4 +26,5 @@ __all__ = [
     "project_lazily",
     "shares",
     "strata",
+    "sums_of_block",
 ]

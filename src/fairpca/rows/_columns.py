@@ -1,10 +1,12 @@
-"""Means, scales and products of columns, in two passes over the rows."""
+"""Ranges, means, scales and products of columns, in two passes over the rows."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fairpca._scaling import ColumnRanges, ColumnScaling
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.rows._protocol import Rows
 
@@ -19,12 +21,15 @@ class ColumnSums:
         Rows summed.
     total, smallest, largest : ndarray of shape (p,)
         Sum, minimum and maximum of each column.
+    dtype : dtype
+        Type of the numbers.
     """
 
     n_rows: int
     total: FloatArray
     smallest: FloatArray
     largest: FloatArray
+    dtype: "np.dtype[Any]"
 
     def __add__(self, other: "ColumnSums") -> "ColumnSums":
         return ColumnSums(
@@ -32,19 +37,25 @@ class ColumnSums:
             self.total + other.total,
             np.minimum(self.smallest, other.smallest),
             np.maximum(self.largest, other.largest),
+            self.dtype,
         )
+
+    @property
+    def ranges(self) -> ColumnRanges:
+        """Means and ranges."""
+        return ColumnRanges(self.total / self.n_rows, self.smallest, self.largest, self.dtype)
 
 
 @dataclass(frozen=True)
 class CentredProducts:
-    """Sums of products of centred columns with themselves and with the weights.
+    """Sums of products of centred columns, in units that keep squares from overflowing, and with the weights.
 
     Attributes
     ----------
     gram : ndarray of shape (p, p)
-        sum_i (x_i - mean)(x_i - mean)'.
+        sum_i y_i y_i' with y = (x - mean) / units.
     weighted : ndarray of shape (p, c)
-        sum_i (x_i - mean) w_i'.
+        sum_i y_i w_i'.
     """
 
     gram: FloatArray
@@ -60,33 +71,39 @@ class ColumnSummary:
 
     Attributes
     ----------
-    mean : ndarray of shape (p,)
-        Means.
-    deviation : ndarray of shape (p,)
-        Standard deviations (divisor n); exactly 0 for constant columns.
+    scaling : ColumnScaling
+        Means and scales.
     covariance : ndarray of shape (p, p)
-        Covariance (divisor n), with zeros for constant columns.
+        Covariance (divisor n) of the scaled columns, with zeros for constant ones.
     weighted : ndarray of shape (p, c)
-        sum_i (x_i - mean) w_i': the differences that the weights compare.
+        sum_i (x_i - mean) w_i' of the scaled columns: the differences that the weights compare.
     """
 
-    mean: FloatArray
-    deviation: FloatArray
+    scaling: ColumnScaling
     covariance: FloatArray
     weighted: FloatArray
 
     @classmethod
-    def of(cls, rows: Rows) -> "ColumnSummary":
-        """Summarise rows."""
-        sums = rows.total(sums_of_block)
-        mean = sums.total / sums.n_rows
-        products = rows.total(products_of_block, mean)
+    def of(cls, rows: Rows, sums: ColumnSums, standardize: bool) -> "ColumnSummary":
+        """Summarise rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            Raw rows.
+        sums : ColumnSums
+            Their sums, see `sums_of_block`.
+        standardize : bool
+            Scale the columns to unit variance.
+        """
+        ranges = sums.ranges
+        ranges.check_size()
+        units = ranges.units
+        products = rows.total(products_of_block, ranges.mean, units)
         covariance = products.gram / sums.n_rows
-        deviation = np.sqrt(np.diag(covariance))
-        # What is left of a constant column is rounding in its values or its mean, not variance.
-        constant = (sums.smallest == sums.largest) | (deviation <= 1e-13 * np.abs(mean))
-        covariance[constant] = covariance[:, constant] = 0.0
-        return cls(mean, np.where(constant, 0.0, deviation), covariance, products.weighted)
+        scaling = ColumnScaling.of(ranges, units * np.sqrt(np.diag(covariance)), standardize)
+        factors = np.where(scaling.constant, 0.0, units / scaling.scale)
+        return cls(scaling, covariance * np.outer(factors, factors), products.weighted * factors[:, None])
 
 
 def sums_of_block(X: AnyArray, weights: AnyArray) -> ColumnSums:
@@ -100,10 +117,10 @@ def sums_of_block(X: AnyArray, weights: AnyArray) -> ColumnSums:
         Not used.
     """
     total = X.sum(axis=0, dtype=np.float64)
-    return ColumnSums(len(X), total, X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64))
+    return ColumnSums(len(X), total, X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64), X.dtype)
 
 
-def products_of_block(X: AnyArray, weights: AnyArray, mean: FloatArray) -> CentredProducts:
+def products_of_block(X: AnyArray, weights: AnyArray, mean: FloatArray, units: FloatArray) -> CentredProducts:
     """Return the products of the centred columns of a block.
 
     Parameters
@@ -112,8 +129,9 @@ def products_of_block(X: AnyArray, weights: AnyArray, mean: FloatArray) -> Centr
         Rows.
     weights : ndarray of shape (n_block, c)
         Their weights.
-    mean : ndarray of shape (p,)
-        What is subtracted.
+    mean, units : ndarray of shape (p,)
+        What is subtracted and what divides.
     """
     centred = np.subtract(X, mean, dtype=np.float64)
+    centred /= units
     return CentredProducts(centred.T @ centred, centred.T @ weights)

@@ -8,7 +8,7 @@ from fairpca.solvers._levels import LevelsTask
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._registry import SOLVERS, Solver, solver_from
 from fairpca.solvers._repms import REPMS
-from fairpca.solvers._result import FitResult, Level, OuterStep, Solution, Status
+from fairpca.solvers._result import Callback, FitResult, Level, OuterStep, Solution, Status
 from fairpca.solvers._start import STARTS, WarmStart
 from fairpca.solvers._subsolvers import SUBSOLVERS
 from fairpca.solvers._trust_region import TrustRegion
@@ -19,6 +19,7 @@ __all__ = [
     "STARTS",
     "SUBSOLVERS",
     "Budget",
+    "Callback",
     "Certificate",
     "FitResult",
     "GradientDescent",

@@ -25,9 +25,12 @@ class Certificate:
         local maximum of variance. The Hessian is the last one of the run, in single precision, built at the answer or
         at a frame within 0.1 of it.
     variance_bound : float
-        No projection to as many components keeps more: the share that plain PCA keeps.
+        No projection to n_components dimensions keeps more: the share that plain PCA keeps.
     budget_used : float
         h / tau.
+    hessian_rows : int or None
+        Where rows are many the Hessian is that of a sample of so many rows, and `smallest_curvature` is as accurate as
+        the sample; None where it is that of all rows.
     """
 
     multiplier: float
@@ -35,6 +38,7 @@ class Certificate:
     smallest_curvature: float
     variance_bound: float
     budget_used: float
+    hessian_rows: int | None = None
 
     @property
     def local_maximum(self) -> bool:

@@ -18,6 +18,10 @@ from fairpca.solvers._start import WarmStart, mean_matched_frame
 MAX_ROUNDS = 4
 """Fits on all rows before a discrepancy that the measurement does not confirm is given up."""
 
+STRICTER = 0.5, 0.1
+"""Shares of the tolerance that a sample is asked for when its answer cannot be made to meet the tolerance on all rows:
+with fewer live components it may."""
+
 WIDE = 0.5
 """Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
 
@@ -115,17 +119,30 @@ class _Levels:
             measured = self._data.measure(pca, self._tolerance)
             if measured.at_most <= self._tolerance:
                 return self._pca_is_fair(pca, measured)
-        guess = _Guess.of_solution(self._solve_on_sample(start), of_pca.worst)
-        if self._data.thinned is not None:
-            guess = self._solve_on_part(self._data.thinned, guess, of_pca.worst)
-        return self._solve_on_all(guess, of_pca.worst)
+        guess = self._guess_from_sample(start, 1.0, of_pca.worst)
+        solution = self._solve_on_all(guess, of_pca.worst)
+        for share in STRICTER:
+            if solution.result.mmd2 <= self._tolerance or self._remaining() == 0.0:
+                break
+            stricter = self._guess_from_sample(start, share, of_pca.worst)
+            if stricter.live.shape[1] < guess.live.shape[1]:
+                guess = stricter
+                solution = self._solve_on_all(guess, of_pca.worst)
+        return solution
 
-    def _solve_on_sample(self, start: str | FloatArray) -> Solution:
+    def _guess_from_sample(self, start: str | FloatArray, share: float, pca_mmd2: float) -> "_Guess":
+        """Return an answer for a share of the tolerance on a sample, refined on a part of the rows where it pays."""
+        guess = _Guess.of_solution(self._solve_on_sample(start, share), pca_mmd2)
+        if self._data.thinned is None:
+            return guess
+        return self._solve_on_part(self._data.thinned, guess, pca_mmd2)
+
+    def _solve_on_sample(self, start: str | FloatArray, share: float) -> Solution:
         problem = self._data.coarse.afresh()
         # The plug-in MMD^2 of few rows is larger; the sample is asked for what corresponds to tau on all rows.
-        fair = mean_matched_frame(problem)
+        fair = mean_matched_frame(problem, problem.shape[0])
         excess = float(problem.discrepancies(fair).max()) - self._data.estimate(fair, self._tolerance).worst
-        goal = self._tolerance + max(0.0, excess)
+        goal = share * self._tolerance + max(0.0, excess)
         return self._run(problem, goal, start, self._data.n_sample, "exact")
 
     def _solve_on_part(self, part: Leveled, guess: "_Guess", pca_mmd2: float) -> "_Guess":
@@ -177,7 +194,7 @@ class _Levels:
             solver = replace(solver, max_seconds=max(remaining, 1e-3))
         solution = solver.solve(problem, goal, start, task.generator, task.callback)
         counts, seconds = problem.counts, time.perf_counter() - began
-        self._levels.append(Level(n_rows, method, counts.values, counts.gradients, seconds))
+        self._levels.append(Level(n_rows, method, counts.values, counts.gradients, counts.hessians, seconds))
         self._steps += solution.result.steps
         return solution
 
@@ -197,6 +214,9 @@ class _Levels:
         return replace(solution, result=self._record(solution.result, measured, status))
 
     def _record(self, result: FitResult, measured: Measurement, status: Status) -> FitResult:
+        certificate = result.certificate
+        if certificate is not None:
+            certificate = replace(certificate, hessian_rows=self._data.n_sample)
         return replace(
             result,
             status=status,
@@ -205,7 +225,11 @@ class _Levels:
             mmd2_error=measured.error,
             smallest_mmd2=min(measured.worst, result.smallest_mmd2),
             steps=tuple(self._steps),
+            n_values=sum(level.n_values for level in self._levels),
+            n_gradients=sum(level.n_gradients for level in self._levels),
+            n_hessians=sum(level.n_hessians for level in self._levels),
             seconds=time.perf_counter() - self._began,
+            certificate=certificate,
             levels=tuple(self._levels),
         )
 

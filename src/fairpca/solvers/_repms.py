@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from fairpca._checks import check_name
 from fairpca._typing import FloatArray
@@ -27,8 +28,8 @@ class Run:
     steps: tuple[OuterStep, ...]
 
 
-@dataclass(frozen=True)
-class REPMS:
+@dataclass
+class REPMS(BaseEstimator):
     r"""Riemannian exact penalty method (Algorithm 1).
 
     Outer step k minimises Q(V, rho_k) = f(V) + rho_k h(V), f = -tr(V'SV) / tr(S), from the last point until
@@ -130,6 +131,7 @@ class REPMS:
         solution : Solution
             The last point and the record of the run.
         """
+        self.__post_init__()
         began = time.perf_counter()
         pca = problem.evaluate(problem.pca())
         if pca.worst <= tolerance:
@@ -152,7 +154,7 @@ class REPMS:
         if init == "pca":
             return pca
         if init == "mean-matched":
-            return penalty.problem.evaluate(mean_matched_frame(penalty.problem))
+            return penalty.problem.evaluate(mean_matched_frame(penalty.problem, penalty.problem.shape[0]))
         return penalty.fairest(generator)
 
     def _restart(self, penalty: "_PenaltyMethod", run: Run, generator: np.random.Generator) -> Run:
@@ -255,7 +257,7 @@ def _outer_step(
     inner = subsolver.minimise(penalised, manifold, penalised.read(here), epsilon)
     there = inner.sample.evaluation
     step = OuterStep(
-        rho=rho,
+        penalty=rho,
         mmd2=there.worst,
         variance_kept=there.variance,
         gradient_norm=inner.gradient_norm,

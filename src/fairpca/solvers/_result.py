@@ -16,9 +16,10 @@ class Status(StrEnum):
     CONVERGED = "converged: stationary, and the tolerance is met"
     PCA_IS_FAIR = "plain PCA already meets the tolerance, and no projection keeps more variance"
     NO_SENSITIVE_FEATURES = "no sensitive features were given, so this is plain PCA"
-    MAX_ITERATIONS = "the limit of outer iterations was reached; raise it in the solver"
+    MAX_ITERATIONS = "the limit of outer iterations was reached; raise max_cycles of Budget or max_iter of REPMS"
     TOLERANCE_NOT_MET = "no point that meets the tolerance was found"
     OUT_OF_TIME = "max_seconds ran out; this is the best point so far"
+    CHECK_FAILED = "the finished components do not have the properties that the search reported"
 
     @property
     def success(self) -> bool:
@@ -32,16 +33,14 @@ class OuterStep:
 
     Attributes
     ----------
-    rho : float
-        Penalty parameter or multiplier.
+    penalty : float
+        Weight of h in what the step minimises: rho_k of Algorithm 1, or the multiplier mu of the budget solver.
     mmd2 : float
         Largest h_j at the end of the step.
     variance_kept : float
         tr(V'SV) / tr(S) there.
     gradient_norm : float
         Norm of the Riemannian gradient of the penalty function there.
-    gradient_tolerance : float
-        epsilon_k, what was asked of it.
     step_length : float
         |V_{k+1} - V_k|_F.
     n_iter : int
@@ -52,19 +51,24 @@ class OuterStep:
         Wall time spent.
     message : str
         Why the sub-problem solver stopped.
+    gradient_tolerance : float or None
+        epsilon_k of Algorithm 1: what was asked of the gradient norm.
+    expected_gain : float or None
+        Of the budget solver: variance share, penalty included, that a further step promises.
     """
 
-    rho: float
+    penalty: float
     mmd2: float
     variance_kept: float
     gradient_norm: float
-    gradient_tolerance: float
     step_length: float
     n_iter: int
     n_gradients: int
     n_hessian_products: int
     seconds: float
     message: str
+    gradient_tolerance: float | None = None
+    expected_gain: float | None = None
 
 
 Callback = Callable[[OuterStep], None]
@@ -80,7 +84,7 @@ class Level:
         How many rows.
     method : str
         How the discrepancy was computed on them: "exact", "fourier" or "hermite".
-    n_values, n_gradients : int
+    n_values, n_gradients, n_hessians : int
         Evaluations.
     seconds : float
         Wall time.
@@ -90,6 +94,7 @@ class Level:
     method: str
     n_values: int
     n_gradients: int
+    n_hessians: int
     seconds: float
 
 
@@ -108,13 +113,13 @@ class FitResult:
     mmd2 : float
         Largest h_j at the answer: exact, or to within `mmd2_error`.
     smallest_mmd2 : float
-        Smallest such value met on the way: what is attainable, as far as is known.
+        Smallest such value that a point with variance had on the way: what is attainable, as far as is known.
     variance_kept : float
         tr(V'SV) / tr(S) at the answer.
     steps : tuple of OuterStep
         The outer iterations in order.
     n_values, n_gradients, n_hessian_products, n_hessians : int
-        Evaluations of the discrepancy by kind (a gradient comes with its value), the start included.
+        Evaluations of the discrepancy by kind (a gradient comes with its value), on all levels, the start included.
     seconds : float
         Wall time of the solver, the start included.
     n_live_components : int

@@ -44,17 +44,26 @@ class WarmStart:
     settled: bool = False
 
 
-def mean_matched_frame(problem: FairSubspaceProblem) -> FloatArray:
+def mean_matched_frame(problem: FairSubspaceProblem, n_axes: int) -> FloatArray:
     """Return the frame of most variance that is orthogonal to the differences of the means, X'w_c.
 
     On it the compared measures have equal means, which removes most of the discrepancy in closed form.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    n_axes : int
+        The frame lies in the span of the first so many axes. Where these leave no room, fewer differences are removed.
     """
     p, d = problem.shape
-    directions, sizes, _ = np.linalg.svd(problem.mean_differences)
-    n_removed = min(int(np.sum(sizes > 1e-12 * max(sizes.max(), 1e-300))), p - d)
+    directions, sizes, _ = np.linalg.svd(problem.mean_differences[:n_axes])
+    n_removed = min(int(np.sum(sizes > 1e-12 * max(sizes.max(), 1e-300))), n_axes - d)
     complement = directions[:, n_removed:]
-    _, axes = np.linalg.eigh((complement * problem.variances[:, None]).T @ complement)
-    return complement @ axes[:, : -d - 1 : -1]
+    _, axes = np.linalg.eigh((complement * problem.variances[:n_axes, None]).T @ complement)
+    frame = np.zeros((p, d))
+    frame[:n_axes] = complement @ axes[:, : -d - 1 : -1]
+    return frame
 
 
 def fairest_frame(

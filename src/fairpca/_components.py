@@ -1,0 +1,90 @@
+"""From a frame in principal axes to the components that an estimator learns."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._axes import PrincipalAxes
+from fairpca._typing import FloatArray
+
+NULL = 1e-8
+"""Length of the live part of a unit vector below which it counts as null: rounding in a frame is far shorter."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal axes inside a subspace: live ones by decreasing variance, then null ones.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (d, p)
+        V', orthonormal, the entry of largest magnitude of each row positive.
+    singular_values : ndarray of shape (d,)
+        Root of the sum of the squares of the projected rows; exactly 0 for null components.
+    n_live : int
+        How many carry variance.
+    """
+
+    rows: FloatArray
+    singular_values: FloatArray
+    n_live: int
+
+    @classmethod
+    def of(cls, frame: FloatArray, axes: PrincipalAxes, n_rows: int) -> "Components":
+        """Find the components of a subspace.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (p_kept, d)
+            Orthonormal frame of the subspace, in principal axes.
+        axes : PrincipalAxes
+            Those axes.
+        n_rows : int
+            Number of rows.
+        """
+        live, null = split_null(frame, axes.rank)
+        # Of the scaled frame, not of its Gram matrix: small variances keep their digits.
+        _, singular, rotation = np.linalg.svd(np.sqrt(n_rows * axes.variances)[:, None] * live, full_matrices=False)
+        components = (axes.axes @ np.hstack([live @ rotation.T, null])).T
+        largest = np.abs(components).argmax(axis=1)
+        components *= np.sign(components[np.arange(len(components)), largest])[:, None]
+        singular = np.concatenate([singular, np.zeros(null.shape[1])])
+        return cls(np.ascontiguousarray(components), singular, live.shape[1])
+
+    @property
+    def is_orthonormal(self) -> bool:
+        """Whether V'V = I to the digits that components are good for."""
+        return bool(np.abs(self.rows @ self.rows.T - np.eye(len(self.rows))).max() < 1e-8)
+
+
+def split_null(frame: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Split a frame into columns with variance and columns that lie in the null axes exactly.
+
+    A column of which 1e-9 is left outside the null axes has no variance that anyone could want, but what is left tells
+    groups apart once somebody scales it up.
+
+    Parameters
+    ----------
+    frame : ndarray of shape (p_kept, d)
+        Orthonormal columns, in principal axes.
+    rank : int
+        Number of live axes, the first ones.
+
+    Returns
+    -------
+    live : ndarray of shape (p_kept, k)
+        Orthonormal columns with variance.
+    null : ndarray of shape (p_kept, d - k)
+        Orthonormal columns that are 0 on the live axes, orthogonal to the others.
+    """
+    _, sizes, rotation = np.linalg.svd(frame[:rank], full_matrices=rank < frame.shape[1])
+    n_live = int(np.sum(sizes > NULL))
+    turned = frame @ rotation.T
+    live, null = turned[:, :n_live], turned[:, n_live:].copy()
+    if null.shape[1] == 0:
+        return frame, null
+    null[:rank] = 0.0
+    null = np.linalg.qr(null)[0]
+    live = live - null @ (null.T @ live)
+    return np.linalg.qr(live)[0], null

@@ -10,7 +10,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.geometry import Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._budget_run import BudgetRun, Cycle, RunOutcome, RunSettings, RunStart
+from fairpca.solvers._budget_run import VISIBLE, BudgetRun, Cycle, RunOutcome, RunSettings, RunStart
 from fairpca.solvers._certificate import certify, gains_by_dropping
 from fairpca.solvers._curvature import Model
 from fairpca.solvers._rbfgs import RiemannianBFGS
@@ -19,6 +19,9 @@ from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
 
 OUT_OF_REACH = 2.0
 """Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
+
+ENOUGH_ALIKE = 3
+"""Starts in a row that end at the best optimum known, after which no others are tried."""
 
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
@@ -155,16 +158,17 @@ class BudgetSearch:
         """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
         if self._settings.n_starts is not None:
             return self._settings.n_starts - 1
-        coordinates = max(1, (self._problem.rank - n_live) * n_live)
-        return int(min(23, 1000 / coordinates**1.5))
+        coordinates = (self._problem.rank - n_live) * n_live
+        return 0 if coordinates == 0 else int(min(23, 1000 / coordinates**1.5))
 
     def _try(self, n_live: int, start: RunStart, n_extra: int) -> Candidate:
         return self._run_starts(n_live, [start], n_extra, None)
 
     def _run_starts(self, n_live: int, starts: list[RunStart], n_extra: int, best: Candidate | None) -> Candidate:
         problem = self._problem.with_components(n_live)
+        n_alike = 0
         for index in range(len(starts) + n_extra):
-            if best is not None and self._out_of_time():
+            if best is not None and (self._out_of_time() or n_alike >= ENOUGH_ALIKE):
                 break
             given = index < len(starts)
             start = starts[index] if given else self._random_start(problem)
@@ -173,6 +177,7 @@ class BudgetSearch:
             floor = max(others, default=-math.inf)
             outcome = BudgetRun(problem, self._tolerance, settings, self._on_cycle).run(start, floor)
             candidate = Candidate(n_live, outcome)
+            n_alike = n_alike + 1 if best is not None and _alike(candidate, best) else 0
             if best is None or _better(candidate, best):
                 best = candidate
         assert best is not None
@@ -297,6 +302,12 @@ class BudgetSearch:
         null = np.zeros((p, n_missing))
         null[self._problem.rank + np.arange(n_missing), np.arange(n_missing)] = 1.0
         return np.hstack([live, null])
+
+
+def _alike(first: Candidate, second: Candidate) -> bool:
+    """Tell whether two runs found the same optimum, as far as its height tells."""
+    stationary = first.outcome.stationary and second.outcome.stationary
+    return stationary and abs(first.variance - second.variance) <= VISIBLE
 
 
 def _better(first: Candidate, second: Candidate) -> bool:

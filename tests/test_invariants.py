@@ -1,0 +1,107 @@
+"""What every fit keeps to, on tables of the kinds that break methods."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from scipy.spatial.distance import cdist
+
+from fairpca import FairPCA
+from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning, RankWarning
+from odd_tables import odd
+
+DOCUMENTED = (AccuracyWarning, ConvergenceWarning, NullComponentsWarning, RankWarning)
+
+
+def fitted(case, X=None, groups=None, **parameters):
+    X = case.X if X is None else X
+    model = FairPCA(
+        case.n_components, tolerance=case.tolerance, standardize=case.standardize, random_state=0
+    ).set_params(**parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for category in DOCUMENTED:
+            warnings.simplefilter("ignore", category)
+        return model.fit(X, sensitive_features=case.groups if groups is None else groups)
+
+
+def varies(X):
+    return np.ptp(X, axis=0).any()
+
+
+def dense_mmd2(Z, groups, sigma):
+    A, B = Z[groups == 1] / sigma, Z[groups == 0] / sigma
+
+    def mean(P, Q):
+        return np.exp(-cdist(P, Q, "sqeuclidean") / 2).mean()
+
+    return mean(A, A) + mean(B, B) - 2 * mean(A, B)
+
+
+def check_truth(model, case):
+    X = case.X.astype(float)
+    d = model.n_components_
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(d), atol=1e-8)
+    Z = model.transform(X)
+    measured = dense_mmd2(Z, case.groups, model.bandwidth_)
+    assert abs(model.mmd2_ - measured) <= model.mmd2_error_ + 1e-9
+    if model.converged_:
+        assert model.mmd2_ <= case.tolerance
+    live = model.n_live_components_
+    assert not Z[:, live:].any()
+    assert np.all(np.ptp(Z[:, :live], axis=0) > 0)
+    assert np.all(np.diff(model.explained_variance_) <= 1e-12 * model.explained_variance_[0])
+    total = ((X - X.mean(axis=0)) / model.scale_).var(axis=0).sum()
+    assert Z.var(axis=0).sum() / total == pytest.approx(model.result_.variance_kept, abs=1e-6)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(odd())
+def test_what_is_reported_is_true(case):
+    assume(varies(case.X))
+    check_truth(fitted(case), case)
+
+
+def kept(model):
+    return model.result_.variance_kept
+
+
+def unused(model):
+    """Variance that the part of the tolerance which may be left unused, a hundredth, is worth at most."""
+    certificate = model.result_.certificate
+    return 1e-4 + (0.01 * certificate.multiplier * model.tolerance if certificate else 0.0)
+
+
+def check_tolerance_buys_variance(case):
+    """A looser tolerance keeps at least as much: the stricter answer meets it too."""
+    strict, loose = fitted(case), fitted(case, tolerance=3 * case.tolerance)
+    if strict.converged_:
+        assert loose.converged_
+        assert kept(loose) >= kept(strict) - unused(loose)
+
+
+def check_components_buy_variance(case):
+    """One more component keeps at least as much where it may be null: the answer with fewer is one with more."""
+    X = np.hstack([case.X.astype(float), np.zeros((case.n_rows, case.n_components + 1))])
+    sigma = fitted(case, X).bandwidth_
+    fewer = fitted(case, X, bandwidth=sigma)
+    more = fitted(case, X, bandwidth=sigma, n_components=case.n_components + 1)
+    if fewer.converged_:
+        assert more.converged_
+        assert kept(more) >= kept(fewer) - unused(more)
+
+
+def check_irrelevant_things_change_nothing(case):
+    """Neither the order of rows and columns nor the names of the groups nor the unit matters."""
+    X, groups, rng = case.X.astype(float), case.groups, np.random.default_rng(case.seed)
+    plain = fitted(case, X)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    for other in (
+        fitted(case, X[rows], groups[rows]),
+        fitted(case, X[:, columns]),
+        fitted(case, X, np.where(groups == 1, "a", "b")),
+        fitted(case, 1024.0 * X),
+    ):
+        assert other.converged_ == plain.converged_
+        assert kept(other) == pytest.approx(kept(plain), abs=unused(plain))

@@ -378,7 +378,7 @@ def test_columns_that_hold_no_numbers_are_named(X, groups):
 
 
 def test_tables_without_rows_or_columns_are_refused(X, groups):
-    with pytest.raises(ValueError, match="1 dimensions"):
+    with pytest.raises(ValueError, match="1 dimension; it must be a table"):
         dask_table(blocks_of(X[:, 0]), groups)
     with pytest.raises(ValueError, match="no rows"):
         dask_table(da.empty((0, 3)), groups)
@@ -474,11 +474,6 @@ def test_projections_keep_float32(X, projection):
     assert Z.dtype == Z.compute().dtype == np.float32
     Z = project_lazily(dd.from_pandas(frame_of(narrow), npartitions=2), *projection, ["u", "v"])
     assert set(Z.dtypes) == set(Z.compute().dtypes) == {np.dtype(np.float32)}
-
-
-def test_projections_need_the_fitted_columns(X, projection):
-    with pytest.raises(ValueError, match="5 columns; the projection was fitted to 6"):
-        project_lazily(blocks_of(X[:, 1:]), *projection, ["u", "v"])
 
 
 def test_is_dask(X):

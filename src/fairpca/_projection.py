@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
-from fairpca.rows import is_dask, project_lazily
+from fairpca.rows import header, is_dask, project_lazily
 
 BLOCK_NUMBERS = 2**21
 """Numbers in a block of rows that is projected at once, 16 MB."""
@@ -55,10 +55,12 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Their coordinates in the fair subspace; of a Dask table a lazy one of the same kind and blocks.
+            Their coordinates in the fair subspace; of a Dask table a lazy one of the same kind and blocks, whose names
+            of columns are checked at once and whose numbers when they are computed.
         """
         if is_dask(X):
             check_is_fitted(self)
+            validate_data(self, header(X), reset=False, skip_check_array=True)
             return project_lazily(X, self.mean_, self.scale_, self.components_, self.get_feature_names_out())
         rows = self._validated(X)
         Z = np.empty((len(rows), len(self.components_)), dtype=rows.dtype)

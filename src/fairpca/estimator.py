@@ -26,7 +26,7 @@ from fairpca._typing import FloatArray
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.measures import SignedMeasures, demographic_parity
 from fairpca.problem import SHARE_MEASURED_TO
-from fairpca.rows import ArrayRows, Rows, is_dask
+from fairpca.rows import ArrayRows, Rows, header, is_dask
 from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
 
@@ -201,7 +201,9 @@ class FairPCA(LinearProjection):
         self, X: Any, sensitive_features: Any, generator: np.random.Generator
     ) -> tuple[PreparedData | StreamedData, str | FloatArray]:
         """Check the input, learn `mean_` and `scale_`, and return the problem and the start in its coordinates."""
-        if not is_dask(X):
+        if is_dask(X):
+            validate_data(self, header(X), skip_check_array=True)
+        else:
             X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         p = X.shape[1]
         d = check_n_components(self.n_components, p)
@@ -218,10 +220,7 @@ class FairPCA(LinearProjection):
     ) -> PreparedData | StreamedData:
         if is_dask(X):
             method = linear_method(mmd, axes.n_components)
-            rows, measures, names = dask_rows_and_measures(X, sensitive_features)
-            self.n_features_in_ = rows.n_columns
-            if names is not None:
-                self.feature_names_in_ = names
+            rows, measures, _ = dask_rows_and_measures(X, sensitive_features)
             return self._streamed(rows, measures, method, axes, generator)
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:

@@ -8,7 +8,7 @@ from fairpca.rows._dask_finite import check_finite
 from fairpca.rows._dask_kind import is_dask
 from fairpca.rows._dask_labels import parity_weights
 from fairpca.rows._dask_projection import project_lazily
-from fairpca.rows._dask_table import dask_table
+from fairpca.rows._dask_table import dask_table, header
 from fairpca.rows._protocol import Rows
 from fairpca.rows._strata import StratifiedDraw, normalised, shares, strata
 
@@ -20,6 +20,7 @@ __all__ = [
     "StratifiedDraw",
     "check_finite",
     "dask_table",
+    "header",
     "is_dask",
     "normalised",
     "parity_weights",

@@ -10,7 +10,7 @@ import numpy as np
 from fairpca._extras import require
 from fairpca._typing import AnyArray, IntArray
 from fairpca.rows._dask_blocks import compute
-from fairpca.rows._dask_kind import is_dask_frame
+from fairpca.rows._dask_kind import is_dask_frame, is_dask_series
 from fairpca.rows._dask_labels import TwoGroups
 
 
@@ -54,13 +54,51 @@ def dask_table(X: Any, sensitive_features: Any) -> DaskTable:
     table : DaskTable
         Lazy rows and codes. Whether the rows are finite is not checked here, see `check_finite`.
     """
-    if X.ndim != 2 or X.shape[1] == 0:
-        raise ValueError(f"X has {X.ndim} dimensions and shape {X.shape}; it must be a table with at least one column.")
+    check_table(X)
     rows = number_blocks(X, number_dtype(X))
     if rows.shape[0] == 0:
         raise ValueError("X has no rows.")
     groups = TwoGroups.of(sensitive_features, rows.chunks[0])
     return DaskTable(rows, groups.labels, groups.counts, groups.codes, feature_names(X))
+
+
+def check_table(X: Any) -> None:
+    """Refuse what has not rows and columns; nothing is computed.
+
+    Parameters
+    ----------
+    X : Dask array, frame or series
+        What a user passed.
+    """
+    if X.ndim != 2:
+        one_column = "X.to_frame()" if is_dask_series(X) else "X[:, None]"
+        raise ValueError(
+            f"X has {X.ndim} dimension{'s' if X.ndim != 1 else ''}; it must be a table of shape (n_samples, "
+            f"n_features). One column of features is {one_column}."
+        )
+    if X.shape[1] == 0:
+        raise ValueError("X has no columns; it must be a table with at least one.")
+
+
+def header(X: Any) -> Any:
+    """Return a table in memory with the columns of a Dask table and no rows; nothing is computed.
+
+    Names and number of columns are checked on it by the rules that hold for tables in memory.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n, p)
+        Rows.
+
+    Returns
+    -------
+    empty : ndarray or pandas.DataFrame of shape (0, p)
+        With names if `X` is a frame.
+    """
+    check_table(X)
+    if is_dask_frame(X):
+        return require("pandas", "dask").DataFrame(columns=X.columns)
+    return np.empty((0, X.shape[1]))
 
 
 def number_blocks(X: Any, dtype: "np.dtype[Any]") -> Any:

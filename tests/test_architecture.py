@@ -33,8 +33,10 @@ FLOORS = {
     "_checks": 0,
     "_extras": 0,
     "_files": 0,
+    "_labels": 0,
     "_threads": 0,
     "_typing": 0,
+    "_warn": 0,
 }
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
 

@@ -404,7 +404,7 @@ def test_missing_numbers_are_counted(X, groups):
     ("labels", "message"),
     [
         (np.full(N, "a"), "one group only, 'a'"),
-        (np.arange(N) // 400, "3 groups, 0, 1, 2; two can be compared. Merge"),
+        (np.arange(N) // 400, r"3 groups, 0 \(400 rows\), 1 \(400 rows\), 2 \(300 rows\); two can be compared. Merge"),
         (np.arange(N) / 3, f"{LABELS_KEPT} or more groups, .*, ...; two"),
         (np.where(np.arange(N) == 1000, "rare", "often"), "1 row in group 'rare'; each group needs"),
     ],

@@ -26,7 +26,7 @@ from fairpca._typing import FloatArray
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.measures import SignedMeasures, demographic_parity
 from fairpca.problem import SHARE_MEASURED_TO
-from fairpca.rows import ArrayRows, Rows, header, is_dask
+from fairpca.rows import ArrayRows, Rows, check_same_rows, header, is_dask
 from fairpca.solvers import STARTS, FitResult, LevelsTask, OuterStep, Solution, Solver, Status, WarmStart, solver_from
 
 
@@ -204,6 +204,7 @@ class FairPCA(LinearProjection):
         if is_dask(X):
             validate_data(self, header(X), skip_check_array=True)
         else:
+            check_same_rows(X, sensitive_features)
             X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         p = X.shape[1]
         d = check_n_components(self.n_components, p)

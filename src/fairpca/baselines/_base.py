@@ -11,6 +11,7 @@ from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_n_components, check_two_groups
 from fairpca._projection import LinearProjection
 from fairpca._typing import AnyArray, FloatArray
+from fairpca.rows import check_same_rows
 
 
 class Baseline(LinearProjection):
@@ -35,6 +36,7 @@ class Baseline(LinearProjection):
         self : estimator
             The fitted estimator.
         """
+        check_same_rows(X, sensitive_features)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
         self._check_parameters()

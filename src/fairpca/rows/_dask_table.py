@@ -12,6 +12,7 @@ from fairpca._typing import AnyArray, IntArray
 from fairpca.rows._dask_blocks import compute
 from fairpca.rows._dask_kind import is_dask_frame, is_dask_series
 from fairpca.rows._dask_labels import TwoGroups
+from fairpca.rows._same_rows import check_same_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,9 @@ class DaskTable:
 
 
 def dask_table(X: Any, sensitive_features: Any) -> DaskTable:
-    """Check a Dask table and its groups: one pass over the labels, one to count rows where they were not counted.
+    """Check a Dask table and its groups.
+
+    One pass over the labels, one over the index of frames, one to count rows where they were not counted.
 
     Parameters
     ----------
@@ -58,6 +61,7 @@ def dask_table(X: Any, sensitive_features: Any) -> DaskTable:
     rows = number_blocks(X, number_dtype(X))
     if rows.shape[0] == 0:
         raise ValueError("X has no rows.")
+    check_same_rows(X, sensitive_features)
     groups = TwoGroups.of(sensitive_features, rows.chunks[0])
     return DaskTable(rows, groups.labels, groups.counts, groups.codes, feature_names(X))
 

@@ -69,6 +69,37 @@ def check_name(argument: str, value: str, allowed: Iterable[str], otherwise: str
     return value
 
 
+def check_flag(argument: str, value: Any) -> bool:
+    """Return True or False; what is only taken as one of them, such as 1 or "no", is refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{argument} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_integer(argument: str, value: Any, least: int, most: int | None = None, *, or_none: bool = False) -> None:
+    """Refuse anything but an integer in a range, or None where that is allowed."""
+    if or_none and value is None:
+        return
+    span = f"at least {least}" if most is None else f"between {least} and {most}"
+    allowed = f"{span}, or None" if or_none else span
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{argument} must be an integer {allowed}; got {value!r}.")
+    if int(value) < least or (most is not None and int(value) > most):
+        raise ValueError(f"{argument}={value!r} must be {allowed}.")
+
+
+def check_number(argument: str, value: Any, above: float, below: float | None = None, *, or_none: bool = False) -> None:
+    """Refuse anything but a number inside a range, or None where that is allowed."""
+    if or_none and value is None:
+        return
+    span = f"greater than {above:g}" if below is None else f"between {above:g} and {below:g}"
+    allowed = f"{span}, or None" if or_none else span
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{argument} must be a number {allowed}; got {value!r}.")
+    if not float(value) > above or (below is not None and not float(value) < below):
+        raise ValueError(f"{argument}={value!r} must be {allowed}.")
+
+
 def check_init(init: Any, names: Iterable[str], n_components: int, n_features: int) -> str | FloatArray:
     """Return a name, or a (n_features, n_components) matrix with independent columns."""
     names = sorted(names)

@@ -20,6 +20,7 @@ FLOORS = {
     "datasets": 3,
     "_projection": 3,
     "solvers": 2,
+    "_versions": 2,
     "problem": 1,
     "mmd": 1,
     "measures": 1,

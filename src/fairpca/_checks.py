@@ -31,11 +31,16 @@ def check_n_components(n_components: Any, n_features: int) -> int:
 
 def check_tolerance(tolerance: Any) -> float:
     """Return the largest MMD^2 allowed, a number >= 0."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
-        raise TypeError(f"tolerance must be a number; got {tolerance!r}.")
-    if not 0 <= float(tolerance) < math.inf:
-        raise ValueError(f"tolerance={tolerance!r} must be a finite number >= 0: the largest MMD^2 that is allowed.")
-    return float(tolerance)
+    return check_at_least_zero("tolerance", tolerance, "the largest MMD^2 that is allowed")
+
+
+def check_at_least_zero(argument: str, value: Any, meaning: str) -> float:
+    """Return a finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{argument} must be a number; got {value!r}.")
+    if not 0 <= float(value) < math.inf:
+        raise ValueError(f"{argument}={value!r} must be a finite number >= 0: {meaning}.")
+    return float(value)
 
 
 def check_bandwidth(bandwidth: Any) -> str | float:

@@ -94,9 +94,8 @@ def counts_of_labels(part: Any) -> tuple[int, "Counter[Any]"]:
     else:
         values, counts = np.unique(present, return_counts=True)
         # Dates stay numpy's: as plain numbers they would equal no entry of the part.
-        found = Counter(
-            dict(zip(values if labels.dtype.kind in "mM" else values.tolist(), counts.tolist(), strict=True))
-        )
+        names = values if labels.dtype.kind in "mM" else values.tolist()
+        found = Counter(dict(zip(names, counts.tolist(), strict=True)))
     kept: Counter[Any] = Counter(dict(found.most_common(LABELS_KEPT)))
     if absent.any():
         kept[None] = int(absent.sum())

@@ -2,34 +2,17 @@
 
 import json
 import os
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fairpca._versions import environment
+
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn", "pymanopt", "dask", "distributed")
-
-
-def environment() -> dict[str, Any]:
-    """Return versions and machine, to be stored beside every result."""
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except ModuleNotFoundError:
-            versions[package] = None
-    return {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "cores": len(os.sched_getaffinity(0)),
-        "versions": versions,
-    }
 
 
 def save(name: str, rows: list[dict[str, Any]]) -> Path:

@@ -5,7 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-KINDS = ("normal", "low rank", "one-hot", "copies", "integers", "heavy tails", "scales", "constants", "few rows", "wide")
+KINDS = (
+    "normal",
+    "low rank",
+    "one-hot",
+    "copies",
+    "integers",
+    "heavy tails",
+    "scales",
+    "constants",
+    "few rows",
+    "wide",
+)
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,29 @@ def test_frames_hold_the_same_numbers(name, data_home):
     assert list(framed.frame.columns) == [*plain.feature_names, plain.target_name]
 
 
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize("name", LOADERS)
+def test_data_and_target_alone(name, as_frame, data_home):
+    whole, pair = (
+        LOADERS[name](paper=True, as_frame=as_frame, return_X_y=alone, data_home=data_home) for alone in (False, True)
+    )
+    assert isinstance(pair, tuple)
+    X, y = pair
+    assert type(X) is type(whole.data)
+    assert type(y) is type(whole.target)
+    np.testing.assert_array_equal(X, whole.data)
+    np.testing.assert_array_equal(y, whole.target)
+    if as_frame:
+        assert y.name == whole.target_name
+        np.testing.assert_array_equal(X[whole.sensitive_name], whole.sensitive_features)
+
+
+@pytest.mark.parametrize("flag", ["return_X_y", "as_frame"])
+def test_flags_of_loaders_are_true_or_false(flag):
+    with pytest.raises(TypeError, match=f"{flag} must be True or False; got 'no'"):
+        load_german(**{flag: "no"})
+
+
 def test_without_pandas_frames_name_the_extra_and_arrays_work():
     code = (
         "import sys; sys.modules['pandas'] = None\n"
@@ -330,6 +353,12 @@ def test_census_by_race(small_census):
     assert table.sensitive_name == "race"
     assert table.sensitive_values == ["not White", "White"]
     assert {"sex=Female", "sex=Male", "race"} < set(table.feature_names)
+
+
+def test_census_data_and_target_alone(small_census):
+    X, y = load_census(sensitive="race", path=small_census, return_X_y=True, as_frame=True)
+    assert X["race"].tolist() == [1, 0, 1]
+    assert (y.name, y.tolist()) == ("income", [0, 1, 1])
 
 
 def test_census_sample_has_all_columns(small_census):

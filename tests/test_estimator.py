@@ -275,7 +275,7 @@ def bad(X, group, case):
         ("missing nan", "has 1 missing values, the first in row 5"),
         ("missing NA", "has 1 missing values, the first in row 5"),
         ("one group", "has one group only, 'a'"),
-        ("three groups", "has 3 groups; more than two are not supported yet"),
+        ("three groups", r"has 3 groups, 'a' \(177 rows\), 'b' \(120 rows\), 'c' \(3 rows\); two can be compared"),
         ("lonely", "has 1 row in group 'b'; each group needs at least 2"),
         ("short", "has 299 entries but X has 300 rows"),
         ("two columns", "must be one column"),

@@ -6,7 +6,7 @@ import pytest
 
 from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, normalised, shares, strata, sums_of_block
 from fairpca.rows._array import BLOCK_NUMBERS
-from fairpca.rows._columns import products_of_block, sums_of_block
+from fairpca.rows._columns import products_of_block
 
 N, P = 1003, 5
 

@@ -286,7 +286,6 @@ def test_parquet(where, X, groups, weights, tmp_path):
     dd.from_pandas(frame_of(X, groups), npartitions=5).to_parquet(tmp_path)
     frame = dd.read_parquet(tmp_path)
     table = dask_table(features(frame), frame["group"])
-    assert table.feature_names.tolist() == [f"x{j}" for j in range(P)]
     assert table.labels.tolist() == ["a", "b"]
     assert table.counts.tolist() == [250, N - 250]
     assert table.X.numblocks[0] > 1
@@ -366,7 +365,6 @@ def test_types_of_columns(X, groups):
 def test_columns_are_brought_into_one_chunk(X, groups):
     table = dask_table(da.from_array(X, chunks=(100, 2)), groups)
     assert table.X.chunks[1] == (P,)
-    assert table.feature_names is None
 
 
 def test_columns_that_hold_no_numbers_are_named(X, groups):
@@ -378,7 +376,7 @@ def test_columns_that_hold_no_numbers_are_named(X, groups):
 
 
 def test_tables_without_rows_or_columns_are_refused(X, groups):
-    with pytest.raises(ValueError, match="1 dimensions"):
+    with pytest.raises(ValueError, match="1 dimension; it must be a table"):
         dask_table(blocks_of(X[:, 0]), groups)
     with pytest.raises(ValueError, match="no rows"):
         dask_table(da.empty((0, 3)), groups)
@@ -404,7 +402,7 @@ def test_missing_numbers_are_counted(X, groups):
     ("labels", "message"),
     [
         (np.full(N, "a"), "one group only, 'a'"),
-        (np.arange(N) // 400, "3 groups, 0, 1, 2; two can be compared. Merge"),
+        (np.arange(N) // 400, r"3 groups, 0 \(400 rows\), 1 \(400 rows\), 2 \(300 rows\); two can be compared. Merge"),
         (np.arange(N) / 3, f"{LABELS_KEPT} or more groups, .*, ...; two"),
         (np.where(np.arange(N) == 1000, "rare", "often"), "1 row in group 'rare'; each group needs"),
     ],
@@ -474,11 +472,6 @@ def test_projections_keep_float32(X, projection):
     assert Z.dtype == Z.compute().dtype == np.float32
     Z = project_lazily(dd.from_pandas(frame_of(narrow), npartitions=2), *projection, ["u", "v"])
     assert set(Z.dtypes) == set(Z.compute().dtypes) == {np.dtype(np.float32)}
-
-
-def test_projections_need_the_fitted_columns(X, projection):
-    with pytest.raises(ValueError, match="5 columns; the projection was fitted to 6"):
-        project_lazily(blocks_of(X[:, 1:]), *projection, ["u", "v"])
 
 
 def test_is_dask(X):

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from fairpca._labels import as_labels, comparable, missing
 from fairpca._typing import AnyArray, FloatArray
 
 MOST_FOURIER = 3
 """Components up to which the Fourier quadrature is of use."""
+
+LISTED = 5
+"""Groups that are named when there are too many."""
 
 
 def check_n_components(n_components: Any, n_features: int) -> int | float:
@@ -38,11 +42,16 @@ def check_n_components(n_components: Any, n_features: int) -> int | float:
 
 def check_tolerance(tolerance: Any) -> float:
     """Return the largest MMD^2 allowed, a number >= 0."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
-        raise TypeError(f"tolerance must be a number; got {tolerance!r}.")
-    if not 0 <= float(tolerance) < math.inf:
-        raise ValueError(f"tolerance={tolerance!r} must be a finite number >= 0: the largest MMD^2 that is allowed.")
-    return float(tolerance)
+    return check_at_least_zero("tolerance", tolerance, "the largest MMD^2 that is allowed")
+
+
+def check_at_least_zero(argument: str, value: Any, meaning: str) -> float:
+    """Return a finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{argument} must be a number; got {value!r}.")
+    if not 0 <= float(value) < math.inf:
+        raise ValueError(f"{argument}={value!r} must be a finite number >= 0: {meaning}.")
+    return float(value)
 
 
 def check_bandwidth(bandwidth: Any) -> str | float:
@@ -76,6 +85,37 @@ def check_name(argument: str, value: str, allowed: Iterable[str], otherwise: str
     return value
 
 
+def check_flag(argument: str, value: Any) -> bool:
+    """Return True or False; what is only taken as one of them, such as 1 or "no", is refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{argument} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_integer(argument: str, value: Any, least: int, most: int | None = None, *, or_none: bool = False) -> None:
+    """Refuse anything but an integer in a range, or None where that is allowed."""
+    if or_none and value is None:
+        return
+    span = f"at least {least}" if most is None else f"between {least} and {most}"
+    allowed = f"{span}, or None" if or_none else span
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{argument} must be an integer {allowed}; got {value!r}.")
+    if int(value) < least or (most is not None and int(value) > most):
+        raise ValueError(f"{argument}={value!r} must be {allowed}.")
+
+
+def check_number(argument: str, value: Any, above: float, below: float | None = None, *, or_none: bool = False) -> None:
+    """Refuse anything but a number inside a range, or None where that is allowed."""
+    if or_none and value is None:
+        return
+    span = f"greater than {above:g}" if below is None else f"between {above:g} and {below:g}"
+    allowed = f"{span}, or None" if or_none else span
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{argument} must be a number {allowed}; got {value!r}.")
+    if not float(value) > above or (below is not None and not float(value) < below):
+        raise ValueError(f"{argument}={value!r} must be {allowed}.")
+
+
 def check_init(init: Any, names: Iterable[str], n_components: int, n_features: int) -> str | FloatArray:
     """Return a name, or a (n_features, n_components) matrix with independent columns."""
     names = sorted(names)
@@ -98,26 +138,42 @@ def check_two_groups(sensitive_features: Any, n_samples: int) -> AnyArray:
     Parameters
     ----------
     sensitive_features : array-like of shape (n_samples,) or (n_samples, 1)
-        Strings, booleans, numbers; list, numpy array, pandas or polars Series or one-column frame.
+        Strings, booleans, numbers, dates; a list, a numpy or pyarrow array, a pandas or polars Series or a frame of one
+        column.
     n_samples : int
         Number of rows it must have.
     """
-    labels = _as_labels(sensitive_features)
+    labels = as_labels(sensitive_features)
     if len(labels) != n_samples:
         raise ValueError(f"sensitive_features has {len(labels)} entries but X has {n_samples} rows.")
-    missing = _missing(labels)
-    if missing.any():
+    absent = missing(labels)
+    if absent.any():
         raise ValueError(
-            f"sensitive_features has {int(missing.sum())} missing values, the first in row "
-            f"{int(missing.argmax())}; drop those rows or give them a group of their own."
+            f"sensitive_features has {int(absent.sum())} missing values, the first in row "
+            f"{int(absent.argmax())}; drop those rows or give them a group of their own."
         )
-    labels = _comparable(labels)
-    groups, counts = distinct(labels)
+    labels = comparable(labels)
+    check_group_sizes(*distinct(labels))
+    return labels
+
+
+def check_group_sizes(groups: AnyArray, counts: AnyArray, *, n_groups: str | None = None) -> None:
+    """Refuse anything but two groups of at least two rows each.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_groups,)
+        The distinct labels.
+    counts : ndarray of shape (n_groups,)
+        Their rows.
+    n_groups : str, default=None
+        How many there are, in words, where not all of them were counted.
+    """
     if len(groups) == 1:
         raise ValueError(f"sensitive_features has one group only, {groups.tolist()[0]!r}; two are needed to compare.")
     if len(groups) > 2:
         raise ValueError(
-            f"sensitive_features has {len(groups)} groups; more than two are not supported yet. "
+            f"sensitive_features has {n_groups or len(groups)} groups, {_listed(groups, counts)}; two can be compared. "
             "Merge them into two, for example one group against all others."
         )
     if counts.min() < 2:
@@ -125,7 +181,13 @@ def check_two_groups(sensitive_features: Any, n_samples: int) -> AnyArray:
             f"sensitive_features has {int(counts.min())} row in group {groups.tolist()[counts.argmin()]!r}; "
             "each group needs at least 2."
         )
-    return labels
+
+
+def _listed(groups: AnyArray, counts: AnyArray) -> str:
+    """Return the largest groups with their rows, in words."""
+    order = np.argsort(-counts, kind="stable")[:LISTED]
+    names = [f"{groups[[k]].tolist()[0]!r} ({counts[k]} {'row' if counts[k] == 1 else 'rows'})" for k in order]
+    return ", ".join([*names, "..."] if len(groups) > LISTED else names)
 
 
 def distinct(labels: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -144,41 +206,3 @@ def distinct(labels: AnyArray) -> tuple[AnyArray, AnyArray]:
         if low != high and n_low + n_high == len(labels):
             return np.array([low, high]), np.array([n_low, n_high])
     return np.unique(labels, return_counts=True)
-
-
-def _as_labels(values: Any) -> AnyArray:
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    labels = np.asarray(values)
-    if labels.dtype.kind == "U" and not isinstance(values, np.ndarray):
-        # A list that mixes strings with None or nan would come out as strings.
-        labels = np.asarray(values, dtype=object)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(
-            f"sensitive_features has shape {labels.shape}; it must be one column (several are not supported yet)."
-        )
-    return labels
-
-
-def _comparable(labels: AnyArray) -> AnyArray:
-    """Return labels that can be sorted: mixed kinds become strings."""
-    if labels.dtype != object:
-        return labels
-    kinds = {type(label) for label in labels.tolist()}
-    return labels.astype(str) if len(kinds) > 1 or kinds == {str} else labels
-
-
-def _missing(labels: AnyArray) -> AnyArray:
-    if labels.dtype.kind in "biu":
-        return np.zeros(1, dtype=bool)
-    if labels.dtype.kind == "f":
-        return np.isnan(labels)
-    return np.array([is_missing(label) for label in labels.tolist()])
-
-
-def is_missing(label: Any) -> bool:
-    """Tell whether a label stands for none: None, nan, pandas.NA or NaT."""
-    # pandas.NA and NaT refuse to be compared like numbers; they are known by their type's name.
-    return label is None or type(label).__name__ in {"NAType", "NaTType"} or bool(label != label)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
 
 from fairpca._axes import AxesRequest, PrincipalAxes
-from fairpca._checks import check_bandwidth, check_init, check_mmd, check_n_components, check_two_groups
+from fairpca._checks import check_bandwidth, check_flag, check_init, check_mmd, check_n_components, check_two_groups
 from fairpca._components import Components
 from fairpca._method import choose_method, linear_method
 from fairpca._prepare import PreparedData
@@ -16,7 +16,7 @@ from fairpca._streamed import StreamedData, dask_rows_and_measures, summarised
 from fairpca._threads import blas_threads_for
 from fairpca._typing import FloatArray
 from fairpca.measures import demographic_parity
-from fairpca.rows import ArrayRows, Rows, is_dask
+from fairpca.rows import ArrayRows, Rows, check_same_rows, header, is_dask
 from fairpca.solvers import STARTS, Callback, FitResult, LevelsTask, Solution, Solver, Status, WarmStart
 
 Start = str | FloatArray | WarmStart
@@ -124,6 +124,7 @@ def _prepare(
     """Return the data in principal axes, and the start in the axes of the features."""
     if is_dask(X):
         return _prepare_dask(estimator, X, sensitive_features, generator)
+    check_same_rows(X, sensitive_features)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
     check_n_components(estimator.n_components, X.shape[1])
     groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
@@ -139,11 +140,10 @@ def _prepare(
 def _prepare_dask(
     estimator: Any, X: Any, sensitive_features: Any, generator: np.random.Generator
 ) -> tuple[StreamedData, str | FloatArray]:
+    validate_data(estimator, header(X), skip_check_array=True)
     check_n_components(estimator.n_components, X.shape[1])
-    rows, measures, names = dask_rows_and_measures(X, sensitive_features)
-    estimator.n_features_in_ = rows.n_columns
-    if names is not None:
-        estimator.feature_names_in_ = names
+    rows, measures = dask_rows_and_measures(X, sensitive_features)
+    names = getattr(estimator, "feature_names_in_", None)
     request, mmd, init = _request(estimator, rows)
     method = linear_method(mmd, request.n_components)
     return StreamedData.of(rows, measures, method, estimator.standardize, request, generator, names), init
@@ -152,6 +152,7 @@ def _prepare_dask(
 def _request(parameters: Parameters, rows: Rows) -> tuple[AxesRequest, str, str | FloatArray]:
     """Return what is wanted of the axes, how MMD^2 is to be computed, and the start."""
     p = rows.n_columns
+    check_flag("standardize", parameters.standardize)
     d = check_n_components(parameters.n_components, p)
     if isinstance(d, float):
         d = _components_for_share(d, rows, parameters.standardize)

@@ -16,7 +16,7 @@ from fairpca._scaling import ColumnScaling
 from fairpca._typing import AnyArray, FloatArray
 from fairpca._warn import Note, warn_user
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
-from fairpca.rows import is_dask, project_lazily
+from fairpca.rows import header, is_dask, project_lazily
 
 BLOCK_NUMBERS = 2**21
 """Numbers in a block of rows that is projected at once, 16 MB."""
@@ -89,12 +89,14 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Their coordinates in the subspace; of a Dask table a lazy one of the same kind and blocks. Components that
-            carry no variance are exactly 0 on every row, also on new rows that are not in the span of the fitted ones:
-            nothing is known about them there.
+            Their coordinates in the subspace; of a Dask table a lazy one of the same kind and blocks, whose names of
+            columns are checked at once and whose numbers when they are computed. Components that carry no variance are
+            exactly 0 on every row, also on new rows that are not in the span of the fitted ones: nothing is known about
+            them there.
         """
         if is_dask(X):
             check_is_fitted(self)
+            validate_data(self, header(X), reset=False, skip_check_array=True)
             return project_lazily(X, self.mean_, self.scale_, self._live_rows, self.get_feature_names_out())
         rows = self._validated(X)
         live = self._live_rows

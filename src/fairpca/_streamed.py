@@ -50,8 +50,8 @@ PART_ROWS = (4096, 16384)
 """Rows of the parts of the sample that tells what Hermite features leave out: the second where the first is too few."""
 
 
-def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, SignedMeasures, AnyArray | None]:
-    """Return a Dask table as rows, what their weights compare, and the names of the columns where there are any.
+def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, SignedMeasures]:
+    """Return a Dask table as rows, and what their weights compare.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def dask_rows_and_measures(X: Any, sensitive_features: Any) -> tuple[DaskRows, S
     first, second = table.labels
     rows = DaskRows(table.X, parity_weights(table.codes, table.counts))
     measures = SignedMeasures(np.zeros((0, 1)), np.zeros(1, dtype=np.int64), (f"{first} against {second}",))
-    return rows, measures, table.feature_names
+    return rows, measures
 
 
 @dataclass(frozen=True)

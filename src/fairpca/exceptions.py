@@ -9,6 +9,7 @@ __all__ = [
     "NoSensitiveFeaturesWarning",
     "NullComponentsWarning",
     "RankWarning",
+    "RowLabelsWarning",
 ]
 
 
@@ -22,6 +23,10 @@ class NoSensitiveFeaturesWarning(UserWarning):
 
 class RankWarning(UserWarning):
     """More components were asked for than the data have dimensions."""
+
+
+class RowLabelsWarning(UserWarning):
+    """Rows and groups carry different row labels and were matched by position."""
 
 
 class NullComponentsWarning(UserWarning):

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from fairpca._axes import PrincipalAxes
-from fairpca._checks import check_n_components, check_two_groups
+from fairpca._checks import check_flag, check_n_components, check_two_groups
 from fairpca._components import Components
 from fairpca._projection import LinearProjection
 from fairpca._scaling import standardized
 from fairpca._typing import AnyArray, FloatArray
 from fairpca._warn import Note
+from fairpca.rows import check_same_rows
 
 
 class Baseline(LinearProjection):
@@ -22,8 +23,10 @@ class Baseline(LinearProjection):
     n_components: int | float
 
     def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
+        check_same_rows(X, sensitive_features)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
+        check_flag("standardize", self.standardize)
         self._check_parameters()
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         rows, scaling = standardized(X, self.standardize)

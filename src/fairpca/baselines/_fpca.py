@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from fairpca._axes import PrincipalAxes
-from fairpca._checks import check_name
+from fairpca._checks import check_integer, check_name
 from fairpca._typing import AnyArray, BoolArray, FloatArray
 from fairpca._warn import Note
 from fairpca.baselines._admm import SDPResult, solve_fpca
@@ -156,7 +156,7 @@ class FPCA(Baseline):
         _check_number("gap_tolerance", self.gap_tolerance, "1e-7 is the default")
         check_name("form", self.form, ["published", "text"])
         check_name("rounding", self.rounding, ["eigenvectors", "stiefel"])
-        _check_iterations(self.max_iter)
+        check_integer("max_iter", self.max_iter, 1)
 
     def _solve(
         self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int
@@ -215,10 +215,3 @@ def _check_number(argument: str, value: Any, advice: str) -> None:
         raise TypeError(f"{argument} must be a number; got {value!r}.")
     if not 0.0 <= float(value) < math.inf:
         raise ValueError(f"{argument}={value!r} must be a finite number >= 0; {advice}.")
-
-
-def _check_iterations(max_iter: Any) -> None:
-    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral):
-        raise TypeError(f"max_iter must be an integer; got {max_iter!r}.")
-    if int(max_iter) < 1:
-        raise ValueError(f"max_iter={max_iter} must be at least 1.")

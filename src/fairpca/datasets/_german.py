@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
-from fairpca._extras import require
-from fairpca.datasets._bunch import About, bunch
+from fairpca.datasets._bunch import About, bunch, pandas_if
 from fairpca.datasets._sources import PathLike, own_files
 from fairpca.datasets._tables import as_table, design, indicator, numbers, read_rows
 
@@ -44,11 +42,12 @@ _ABOUT = About(
 def load_german(
     *,
     paper: bool = False,
+    return_X_y: bool = False,
     as_frame: bool = False,
     data_home: PathLike | None = None,
     path: PathLike | None = None,
     random_state: Any = 0,
-) -> Bunch:
+) -> Any:
     """Load German credit: 1000 rows, 57 columns, protected attribute age (25 or older = 1), target bad credit.
 
     The columns are seven numeric ones, of which age is 0/1, then one-hot columns for twelve coded ones;
@@ -58,8 +57,10 @@ def load_german(
     ----------
     paper : bool, default=False
         No effect here: the paper uses all rows. Present so that all loaders can be called alike.
+    return_X_y : bool, default=False
+        Return `(data, target)` in place of the bunch. The groups are the column `age` of the data.
     as_frame : bool, default=False
-        Return pandas objects; needs `pip install 'fairpca[frame]'`.
+        Return pandas objects, a frame and series; needs `pip install 'fairpca[frame]'`.
     data_home : path-like, default=None
         No effect here: the file comes with the package.
     path : path-like, default=None
@@ -73,6 +74,8 @@ def load_german(
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
         `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
         and target, or None), `DESCR`, `license`.
+    (data, target) : tuple
+        If `return_X_y`.
 
     Examples
     --------
@@ -83,9 +86,9 @@ def load_german(
     >>> german.target_names[1], german.feature_names[-1]
     ('bad', 'foreign_worker=A202')
     """
-    pandas = require("pandas", "frame") if as_frame else None
+    pandas = pandas_if(as_frame, return_X_y)
     (file,) = own_files(_BUNDLED if path is None else path, _FILES)
     table = as_table(read_rows(file, delimiter=" "), _FIELDS, file)
     sensitive = (numbers("age", table["age"]) >= _ADULT_AGE).astype(np.int64)
     features = design(table, _NUMERIC, _CATEGORICAL, {"age": sensitive})
-    return bunch(_ABOUT, features, indicator(table["credit"], "2"), sensitive, pandas)
+    return bunch(_ABOUT, features, indicator(table["credit"], "2"), sensitive, pandas, return_X_y=return_X_y)

@@ -10,11 +10,13 @@ from fairpca.metrics._parity import (
     equal_opportunity_difference,
     equalized_odds_difference,
 )
+from fairpca.metrics._scorer import FairVarianceScorer, fair_variance_scorer
 from fairpca.metrics._variance import communality, explained_variance
 
 __all__ = [
     "PROTOCOLS",
     "DownstreamReport",
+    "FairVarianceScorer",
     "communality",
     "delta_a",
     "delta_a_bound",
@@ -23,6 +25,7 @@ __all__ = [
     "equal_opportunity_difference",
     "equalized_odds_difference",
     "explained_variance",
+    "fair_variance_scorer",
     "mmd2",
     "mmd_bound",
 ]

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_array, check_random_state
 
 from fairpca._checks import check_bandwidth, check_two_groups
 from fairpca.mmd import kernel_products, median_bandwidth
+from fairpca.rows import check_same_rows
 
 
 def mmd2(
@@ -52,6 +53,7 @@ def mmd2(
     >>> mmd2([[0.0], [1.0], [0.0], [1.0]], sensitive_features=["a", "a", "b", "b"], bandwidth=1.0)
     0.0
     """
+    check_same_rows(Z, sensitive_features)
     rows = check_array(Z, dtype=np.float64, input_name="Z")
     groups = check_two_groups(sensitive_features, len(rows))
     sigma = check_bandwidth(bandwidth)

@@ -8,8 +8,9 @@ from fairpca.rows._dask_finite import check_finite
 from fairpca.rows._dask_kind import is_dask
 from fairpca.rows._dask_labels import parity_weights
 from fairpca.rows._dask_projection import project_lazily
-from fairpca.rows._dask_table import dask_table
+from fairpca.rows._dask_table import dask_table, header
 from fairpca.rows._protocol import Rows
+from fairpca.rows._same_rows import check_same_rows
 from fairpca.rows._strata import StratifiedDraw, normalised, shares, strata
 
 __all__ = [
@@ -19,7 +20,9 @@ __all__ = [
     "Rows",
     "StratifiedDraw",
     "check_finite",
+    "check_same_rows",
     "dask_table",
+    "header",
     "is_dask",
     "normalised",
     "parity_weights",

@@ -1,6 +1,7 @@
 """Finding numbers that are not finite in a Dask table."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy as np
 from fairpca._typing import AnyArray
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._dask import DaskRows
+
+_WAY_OUT = "drop or impute rows that are not finite."
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,34 @@ def check_finite(rows: DaskRows, feature_names: AnyArray | None = None) -> None:
     if first.block is None:
         return
     start = sum(rows.chunks[: first.block])
-    column = first.column if feature_names is None else repr(str(feature_names[first.column]))
     raise ValueError(
         f"X has {first.value} in block {first.block} (rows {start} to {start + rows.chunks[first.block] - 1}), column "
-        f"{column}, first in row {start + first.row}; drop or impute rows that are not finite."
+        f"{_column(first, feature_names)}, first in row {start + first.row}; {_WAY_OUT}"
     )
+
+
+def refuse_not_finite(X: AnyArray, block: int, feature_names: Sequence[str] | AnyArray | None = None) -> None:
+    """Raise an error that says where the first NaN or infinity of a block is, if there is one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    block : int
+        Number of the block.
+    feature_names : sequence of p str, default=None
+        Names of the columns; without them the error has the number.
+    """
+    first = not_finite_of_block(X, X, block)
+    if first.block is not None:
+        raise ValueError(
+            f"X has {first.value} in block {block}, column {_column(first, feature_names)}, first in row {first.row} "
+            f"of the block; {_WAY_OUT}"
+        )
+
+
+def _column(first: NotFinite, feature_names: Sequence[str] | AnyArray | None) -> str:
+    return str(first.column) if feature_names is None else repr(str(feature_names[first.column]))
 
 
 def not_finite_of_block(X: AnyArray, weights: AnyArray, block: int) -> NotFinite:

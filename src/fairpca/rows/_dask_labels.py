@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._checks import check_two_groups, distinct, is_missing
+from fairpca._checks import check_group_sizes, check_two_groups, distinct
 from fairpca._extras import require
+from fairpca._labels import as_labels, comparable, counted, missing
 from fairpca._typing import AnyArray, IntArray
 from fairpca.rows._dask_blocks import compute
 from fairpca.rows._dask_kind import is_dask, is_dask_frame
@@ -61,15 +62,19 @@ class TwoGroups:
         lengths, counters = zip(*compute(*map(delayed(counts_of_labels), parts)), strict=True)
         if sum(lengths) != sum(chunks):
             raise ValueError(f"sensitive_features has {sum(lengths)} entries but X has {sum(chunks)} rows.")
-        found = _checked(sum(counters, Counter()))
-        # Few rows stand for all: the same checks, and the same sorting of labels of mixed kinds.
-        few = np.repeat(_objects(found), [min(count, 2) for count in found.values()])
-        labels, index = np.unique(check_two_groups(few, len(few)), return_inverse=True)
-        code_of = dict(zip(few.tolist(), index.tolist(), strict=True))
-        counts = np.zeros(2, dtype=np.int64)
-        for label, count in found.items():
-            counts[code_of[label]] += count
-        code = delayed(partial(codes_of_labels, second=[label for label in found if code_of[label] == 1]))
+        found: Counter[Any] = sum(counters, Counter())
+        if None in found:
+            raise ValueError(
+                f"sensitive_features has {found[None]} missing values; drop those rows or give them a group of their "
+                "own."
+            )
+        distinct_labels = np.fromiter(found, dtype=object, count=len(found))
+        labels, index = np.unique(comparable(distinct_labels), return_inverse=True)
+        counts = np.zeros(len(labels), dtype=np.int64)
+        np.add.at(counts, index, list(found.values()))
+        check_group_sizes(labels, counts, n_groups=f"{LABELS_KEPT} or more" if len(found) >= LABELS_KEPT else None)
+        second = [label for label, code in zip(found, index.tolist(), strict=True) if code == 1]
+        code = delayed(partial(codes_of_labels, second=second))
         return cls(labels, counts, _array_of_parts(map(code, parts), lengths).rechunk((chunks,)))
 
 
@@ -81,17 +86,20 @@ def counts_of_labels(part: Any) -> tuple[int, "Counter[Any]"]:
     part : ndarray or pandas.Series of shape (n_part,)
         Labels of any kind.
     """
-    labels = _as_array(part)
+    labels = as_labels(part)
+    absent = missing(labels)
+    present = labels[~absent]
     if labels.dtype == object:
-        found = Counter(labels.tolist())
+        found = counted(present.tolist())
     else:
-        values, counts = np.unique(labels, return_counts=True)
-        found = Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-    counter: Counter[Any] = Counter()
-    for label, count in found.items():
-        # Two NaN are two labels to a dictionary.
-        counter[None if is_missing(label) else label] += count
-    return len(labels), Counter(dict(counter.most_common(LABELS_KEPT)))
+        values, counts = np.unique(present, return_counts=True)
+        # Dates stay numpy's: as plain numbers they would equal no entry of the part.
+        names = values if labels.dtype.kind in "mM" else values.tolist()
+        found = Counter(dict(zip(names, counts.tolist(), strict=True)))
+    kept: Counter[Any] = Counter(dict(found.most_common(LABELS_KEPT)))
+    if absent.any():
+        kept[None] = int(absent.sum())
+    return len(labels), kept
 
 
 def codes_of_labels(part: Any, second: list[Hashable]) -> IntArray:
@@ -104,7 +112,7 @@ def codes_of_labels(part: Any, second: list[Hashable]) -> IntArray:
     second : list
         The labels of the second group; several when labels of different kinds stand for it.
     """
-    labels = _as_array(part)
+    labels = as_labels(part)
     return np.any([labels == label for label in second], axis=0).astype(np.int8)
 
 
@@ -144,29 +152,3 @@ def _array_of_parts(parts: Iterable[Any], lengths: Iterable[int]) -> Any:
     return array.concatenate(
         [array.from_delayed(part, (length,), np.int8) for part, length in zip(parts, lengths, strict=True)]
     )
-
-
-def _as_array(part: Any) -> AnyArray:
-    # Not Dask's own conversion: it turns labels of extension types into strings.
-    return part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part)
-
-
-def _checked(counter: "Counter[Any]") -> "Counter[Any]":
-    if None in counter:
-        raise ValueError(
-            f"sensitive_features has {counter[None]} missing values; drop those rows or give them a group of their own."
-        )
-    if len({str(label) for label in counter}) > 2:
-        found = f"{LABELS_KEPT} or more" if len(counter) >= LABELS_KEPT else str(len(counter))
-        some = ", ".join(repr(label) for label in list(counter)[:5])
-        raise ValueError(
-            f"sensitive_features has {found} groups, {some}{', ...' if len(counter) > 5 else ''}; two can be compared. "
-            "Merge them into two, for example one group against all others."
-        )
-    return counter
-
-
-def _objects(labels: "Counter[Any]") -> AnyArray:
-    array = np.empty(len(labels), dtype=object)
-    array[:] = list(labels)
-    return array

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._typing import AnyArray, FloatArray
+from fairpca.rows._dask_finite import refuse_not_finite
 from fairpca.rows._dask_kind import is_dask_frame
 from fairpca.rows._dask_table import number_dtype
 
@@ -41,7 +42,7 @@ def project_lazily(
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n, p)
-        Rows.
+        Rows, with the columns that the projection was fitted to.
     mean, scale : ndarray of shape (p,)
         What is subtracted from and divides the columns.
     components : ndarray of shape (d, p)
@@ -52,11 +53,8 @@ def project_lazily(
     Returns
     -------
     Z : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-        float32 if `X` is, else float64.
+        float32 if `X` is, else float64. A block with a number that is not finite raises an error when it is computed.
     """
-    n_columns = len(X.columns) if is_dask_frame(X) else X.shape[1]
-    if n_columns != len(mean):
-        raise ValueError(f"X has {n_columns} columns; the projection was fitted to {len(mean)}.")
     projection = Projection(mean, scale, components, number_dtype(X))
     if is_dask_frame(X):
         return X.map_partitions(partial(project_partition, projection=projection, names=list(names)))
@@ -65,7 +63,7 @@ def project_lazily(
     return X.rechunk({1: -1}).map_blocks(project, dtype=projection.dtype, chunks=chunks)
 
 
-def project_block(X: AnyArray, projection: Projection) -> AnyArray:
+def project_block(X: AnyArray, projection: Projection, block_info: Any = None) -> AnyArray:
     """Return the projections of rows.
 
     Parameters
@@ -74,12 +72,16 @@ def project_block(X: AnyArray, projection: Projection) -> AnyArray:
         Rows.
     projection : Projection
         What to do.
+    block_info : dict, default=None
+        Where the block is, from Dask; None while Dask tries the function on rows of its own.
     """
-    Z = ((X - projection.mean) / projection.scale) @ projection.components.T
-    return Z.astype(projection.dtype, copy=False)
+    Z = _projected(X, projection)
+    if block_info and not np.isfinite(Z).all():
+        refuse_not_finite(X, block_info[0]["chunk-location"][0])
+    return Z
 
 
-def project_partition(frame: Any, projection: Projection, names: list[str]) -> Any:
+def project_partition(frame: Any, projection: Projection, names: list[str], partition_info: Any = None) -> Any:
     """Return the projections of a pandas frame.
 
     Parameters
@@ -90,6 +92,16 @@ def project_partition(frame: Any, projection: Projection, names: list[str]) -> A
         What to do.
     names : list of str
         Columns of the result.
+    partition_info : dict, default=None
+        Which partition this is, from Dask; None while Dask tries the function on rows of its own.
     """
-    Z = project_block(frame.to_numpy(dtype=projection.dtype, na_value=np.nan), projection)
+    X = frame.to_numpy(dtype=projection.dtype, na_value=np.nan)
+    Z = _projected(X, projection)
+    if partition_info and not np.isfinite(Z).all():
+        refuse_not_finite(X, partition_info["number"], frame.columns)
     return type(frame)(Z, index=frame.index, columns=names)
+
+
+def _projected(X: AnyArray, projection: Projection) -> AnyArray:
+    Z = ((X - projection.mean) / projection.scale) @ projection.components.T
+    return Z.astype(projection.dtype, copy=False)

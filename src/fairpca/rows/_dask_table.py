@@ -10,8 +10,9 @@ import numpy as np
 from fairpca._extras import require
 from fairpca._typing import AnyArray, IntArray
 from fairpca.rows._dask_blocks import compute
-from fairpca.rows._dask_kind import is_dask_frame
+from fairpca.rows._dask_kind import is_dask_frame, is_dask_series
 from fairpca.rows._dask_labels import TwoGroups
+from fairpca.rows._same_rows import check_same_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +29,18 @@ class DaskTable:
         Rows of each group.
     codes : dask.array.Array of shape (n,)
         0 or 1: which label a row has.
-    feature_names : ndarray of shape (p,) or None
-        Names of the columns, if all of them are strings.
     """
 
     X: Any
     labels: AnyArray
     counts: IntArray
     codes: Any
-    feature_names: AnyArray | None
 
 
 def dask_table(X: Any, sensitive_features: Any) -> DaskTable:
-    """Check a Dask table and its groups: one pass over the labels, one to count rows where they were not counted.
+    """Check a Dask table and its groups.
+
+    One pass over the labels, one over the index of frames, one to count rows where they were not counted.
 
     Parameters
     ----------
@@ -54,13 +54,52 @@ def dask_table(X: Any, sensitive_features: Any) -> DaskTable:
     table : DaskTable
         Lazy rows and codes. Whether the rows are finite is not checked here, see `check_finite`.
     """
-    if X.ndim != 2 or X.shape[1] == 0:
-        raise ValueError(f"X has {X.ndim} dimensions and shape {X.shape}; it must be a table with at least one column.")
+    check_table(X)
     rows = number_blocks(X, number_dtype(X))
     if rows.shape[0] == 0:
         raise ValueError("X has no rows.")
+    check_same_rows(X, sensitive_features)
     groups = TwoGroups.of(sensitive_features, rows.chunks[0])
-    return DaskTable(rows, groups.labels, groups.counts, groups.codes, feature_names(X))
+    return DaskTable(rows, groups.labels, groups.counts, groups.codes)
+
+
+def check_table(X: Any) -> None:
+    """Refuse what has not rows and columns; nothing is computed.
+
+    Parameters
+    ----------
+    X : Dask array, frame or series
+        What a user passed.
+    """
+    if X.ndim != 2:
+        one_column = "X.to_frame()" if is_dask_series(X) else "X[:, None]"
+        raise ValueError(
+            f"X has {X.ndim} dimension{'s' if X.ndim != 1 else ''}; it must be a table of shape (n_samples, "
+            f"n_features). One column of features is {one_column}."
+        )
+    if X.shape[1] == 0:
+        raise ValueError("X has no columns; it must be a table with at least one.")
+
+
+def header(X: Any) -> Any:
+    """Return a table in memory with the columns of a Dask table and no rows; nothing is computed.
+
+    Names and number of columns are checked on it by the rules that hold for tables in memory.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n, p)
+        Rows.
+
+    Returns
+    -------
+    empty : ndarray or pandas.DataFrame of shape (0, p)
+        With names if `X` is a frame.
+    """
+    check_table(X)
+    if is_dask_frame(X):
+        return require("pandas", "dask").DataFrame(columns=X.columns)
+    return np.empty((0, X.shape[1]))
 
 
 def number_blocks(X: Any, dtype: "np.dtype[Any]") -> Any:
@@ -108,16 +147,3 @@ def number_dtype(X: Any) -> "np.dtype[Any]":
             f"X has dtype {X.dtype}, which is not a number; encode its columns first, for example one-hot."
         )
     return np.dtype(np.float32 if all(kind == np.float32 for kind in kinds) else np.float64)
-
-
-def feature_names(X: Any) -> AnyArray | None:
-    """Return the names of the columns if all of them are strings, else None.
-
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame
-        Rows.
-    """
-    if not is_dask_frame(X) or not all(isinstance(name, str) for name in X.columns):
-        return None
-    return np.asarray(X.columns, dtype=object)

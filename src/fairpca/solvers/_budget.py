@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from fairpca._checks import check_flag, check_integer, check_number
 from fairpca._threads import single_threaded_blas
 from fairpca._typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
@@ -61,15 +62,12 @@ class Budget(BaseEstimator):
     name: str = field(default="budget", init=False)
 
     def __post_init__(self) -> None:
-        if self.n_starts is not None and not 1 <= self.n_starts <= 1000:
-            raise ValueError(f"n_starts={self.n_starts!r} must be between 1 and 1000, or None.")
-        for parameter in ("max_cycles", "max_steps"):
-            if getattr(self, parameter) < 1:
-                raise ValueError(f"{parameter}={getattr(self, parameter)!r} must be at least 1.")
-        if not self.gain_tolerance > 0:
-            raise ValueError(f"gain_tolerance={self.gain_tolerance!r} must be greater than 0.")
-        if self.max_seconds is not None and not self.max_seconds > 0:
-            raise ValueError(f"max_seconds={self.max_seconds!r} must be greater than 0, or None.")
+        check_integer("n_starts", self.n_starts, 1, 1000, or_none=True)
+        check_flag("allow_null", self.allow_null)
+        check_integer("max_cycles", self.max_cycles, 1)
+        check_integer("max_steps", self.max_steps, 1)
+        check_number("gain_tolerance", self.gain_tolerance, 0)
+        check_number("max_seconds", self.max_seconds, 0, or_none=True)
 
     def check_tolerance(self, tolerance: float) -> None:
         """Refuse a tolerance that this solver cannot meet."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca._checks import check_integer
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial
@@ -22,6 +23,9 @@ class GradientDescent(LineSearchMethod):
     """
 
     max_iter: int = 2000
+
+    def __post_init__(self) -> None:
+        check_integer("max_iter", self.max_iter, 1)
 
     def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:

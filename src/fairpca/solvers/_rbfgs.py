@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from fairpca._checks import check_integer, check_number
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial
@@ -40,6 +41,11 @@ class RiemannianBFGS(LineSearchMethod):
     max_iter: int = 300
     memory: int = 100
     caution: float = 1e-4
+
+    def __post_init__(self) -> None:
+        check_integer("max_iter", self.max_iter, 1)
+        check_integer("memory", self.memory, 1)
+        check_number("caution", self.caution, 0)
 
     def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from fairpca._checks import check_name
+from fairpca._checks import check_integer, check_name, check_number
 from fairpca._typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
@@ -85,18 +85,12 @@ class REPMS(BaseEstimator):
     name: str = field(default="repms", init=False)
 
     def __post_init__(self) -> None:
-        positive = ("epsilon_0", "epsilon_min", "rho_scale", "rho_max", "d_min")
-        for parameter in positive:
-            if not getattr(self, parameter) > 0:
-                raise ValueError(f"{parameter}={getattr(self, parameter)!r} must be greater than 0.")
-        if self.theta_epsilon is not None and not 0 < self.theta_epsilon < 1:
-            raise ValueError(f"theta_epsilon={self.theta_epsilon!r} must be between 0 and 1, or None.")
-        if not self.theta_rho > 1:
-            raise ValueError(f"theta_rho={self.theta_rho!r} must be greater than 1.")
-        if self.max_iter < 1 or self.n_restarts < 0:
-            raise ValueError(
-                f"max_iter={self.max_iter!r} must be at least 1 and n_restarts={self.n_restarts!r} at least 0."
-            )
+        for parameter in ("epsilon_0", "epsilon_min", "rho_scale", "rho_max", "d_min"):
+            check_number(parameter, getattr(self, parameter), 0)
+        check_number("theta_epsilon", self.theta_epsilon, 0, 1, or_none=True)
+        check_number("theta_rho", self.theta_rho, 1)
+        check_integer("max_iter", self.max_iter, 1)
+        check_integer("n_restarts", self.n_restarts, 0)
         check_name("retraction", self.retraction, RETRACTIONS)
         subsolver_from(self.subsolver)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca._checks import check_integer, check_number
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._objectives import Objective, Sample
@@ -38,6 +39,12 @@ class TrustRegion:
     max_inner: int = 100
     initial_radius: float = 0.1
     max_radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_integer("max_iter", self.max_iter, 1)
+        check_integer("max_inner", self.max_inner, 1)
+        check_number("initial_radius", self.initial_radius, 0)
+        check_number("max_radius", self.max_radius, 0)
 
     def minimise(self, objective: Objective, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
         """Minimise until the norm of the Riemannian gradient is at most `gradient_tolerance`.

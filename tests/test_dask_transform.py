@@ -1,0 +1,108 @@
+"""Dask tables are held to the rules of tables in memory: names, numbers, dimensions."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpca import FairPCA
+
+N, NAMES = 600, ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def frame(rng):
+    X = rng.normal(size=(N, 4)) @ rng.normal(size=(4, 4))
+    return pd.DataFrame(X, columns=NAMES)
+
+
+@pytest.fixture
+def group():
+    return np.arange(N) % 2
+
+
+def in_parts(frame):
+    return dd.from_pandas(frame, npartitions=3)
+
+
+def in_blocks(array):
+    return da.from_array(np.asarray(array), chunks=(200, -1))
+
+
+@pytest.fixture
+def fitted(frame, group):
+    return FairPCA(2, tolerance=1e-2).fit(frame, sensitive_features=group)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [NAMES[::-1], ["a", "b", "c", "other"], NAMES[:3], [*NAMES, "e"]],
+    ids=["another order", "another name", "one missing", "one more"],
+)
+def test_other_columns_are_refused_in_the_words_of_scikit_learn(frame, fitted, columns):
+    other = frame.reindex(columns=columns, fill_value=0.0)
+    with pytest.raises(ValueError, match="feature names should match") as in_memory:
+        fitted.transform(other)
+    with pytest.raises(ValueError, match="feature names should match") as lazy:
+        fitted.transform(in_parts(other))
+    assert str(lazy.value) == str(in_memory.value)
+
+
+def test_names_are_checked_against_a_fit_on_a_dask_frame(frame, group):
+    model = FairPCA(2, tolerance=1e-2, random_state=0).fit(in_parts(frame), sensitive_features=group)
+    assert list(model.feature_names_in_) == NAMES
+    with pytest.raises(ValueError, match=r"unseen at fit time:\n- other\n.*now missing:\n- d"):
+        model.transform(in_parts(frame.rename(columns={"d": "other"})))
+
+
+def test_another_number_of_columns_is_refused(frame, group):
+    model = FairPCA(2, tolerance=1e-2).fit(frame.to_numpy(), sensitive_features=group)
+    with pytest.raises(ValueError, match="X has 3 features, but FairPCA is expecting 4"):
+        model.transform(in_blocks(frame)[:, :3])
+
+
+def test_arrays_without_names_get_the_warning_of_scikit_learn(frame, fitted):
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but FairPCA was fitted"):
+        Z = fitted.transform(in_blocks(frame))
+    np.testing.assert_allclose(Z.compute(), fitted.transform(frame), atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_named_when_their_block_is_computed(frame, group, fitted, value):
+    frame.iloc[430, 2] = value
+    Z = fitted.transform(in_parts(frame))
+    assert len(Z.partitions[0].compute()) == 200
+    with pytest.raises(ValueError, match=f"X has {value} in block 2, column 'c', first in row 30 of the block; drop"):
+        Z.compute()
+    nameless = FairPCA(2, tolerance=1e-2).fit(np.random.default_rng(1).normal(size=(N, 4)), sensitive_features=group)
+    with pytest.raises(ValueError, match=f"X has {value} in block 2, column 2, first in row 30"):
+        nameless.transform(in_blocks(frame)).compute()
+
+
+def test_missing_values_of_nullable_columns_are_named(frame, fitted):
+    frame = frame.astype({"b": "Float64"})
+    frame.loc[10, "b"] = pd.NA
+    with pytest.raises(ValueError, match="X has nan in block 0, column 'b', first in row 10"):
+        fitted.transform(in_parts(frame)).compute()
+
+
+def test_a_refit_without_names_forgets_them(frame, group):
+    model = FairPCA(2, tolerance=1e-2, random_state=0).fit(in_parts(frame), sensitive_features=group)
+    model.fit(in_blocks(frame)[:, :3], sensitive_features=group)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 3
+    assert model.transform(in_blocks(frame)[:, :3]).shape == (N, 2)
+
+
+@pytest.mark.parametrize(
+    ("column", "way_out"),
+    [(lambda frame: in_blocks(frame)[:, 0], r"X\[:, None\]"), (lambda frame: in_parts(frame)["a"], r"X\.to_frame\(\)")],
+    ids=["array", "series"],
+)
+def test_one_column_without_the_second_dimension_gets_one_clear_sentence(frame, group, fitted, column, way_out):
+    message = rf"X has 1 dimension; it must be a table of shape .* One column of features is {way_out}"
+    with pytest.raises(ValueError, match=message):
+        FairPCA(1).fit(column(frame), sensitive_features=group)
+    with pytest.raises(ValueError, match=message):
+        fitted.transform(column(frame))

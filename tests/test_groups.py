@@ -1,0 +1,264 @@
+"""Group labels: what may come, what counts as one group, and which rows they belong to."""
+
+import datetime
+import decimal
+import enum
+import warnings
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from fairpca import FairPCA, fair_pca_path
+from fairpca._checks import check_two_groups, distinct
+from fairpca.baselines import FPCA
+from fairpca.exceptions import RowLabelsWarning
+from fairpca.metrics import delta_a, mmd2
+from fairpca.rows import check_same_rows, dask_table
+
+N = 12
+LETTERS = ["a", "b", "b"] * 4
+DATES = [datetime.date(2020, 1, 1) if letter == "a" else datetime.date(2021, 6, 1) for letter in LETTERS]
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+def objects(values):
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def numbers(first, second):
+    return [first if letter == "a" else second for letter in LETTERS]
+
+
+KINDS = {
+    "numpy objects": objects(LETTERS),
+    "numpy booleans": np.array(numbers(False, True)),
+    "numpy bytes": np.array(LETTERS, dtype="S1"),
+    "numpy dates": np.array(DATES, dtype="datetime64[ns]"),
+    "numpy half": np.array(numbers(0.5, 2.0), dtype=np.float16),
+    "numpy column": np.array(LETTERS)[:, None],
+    "dates": DATES,
+    "decimals": numbers(decimal.Decimal(1), decimal.Decimal(2)),
+    "enumeration": numbers(Colour.BLUE, Colour.RED),
+    "huge integers": objects(numbers(2**70, 2**70 + 1)),
+    "pandas category with others": pd.Series(LETTERS, dtype=pd.CategoricalDtype(["z", "b", "a"])),
+    "pandas categorical": pd.Categorical(LETTERS, categories=["a", "b", "z"]),
+    "pandas index": pd.Index(LETTERS),
+    "pandas Int64": pd.Series(numbers(1, 2), dtype="Int64"),
+    "pandas boolean": pd.Series(numbers(False, True), dtype="boolean"),
+    "pandas string[pyarrow]": pd.Series(LETTERS, dtype="string[pyarrow]"),
+    "pandas dates": pd.Series(pd.to_datetime(DATES)),
+    "pandas dates of a zone": pd.Series(pd.to_datetime(DATES, utc=True)),
+    "polars": pl.Series(LETTERS),
+    "polars category": pl.Series(LETTERS, dtype=pl.Categorical),
+    "polars frame": pl.DataFrame({"group": LETTERS}),
+    "pyarrow": pa.array(LETTERS),
+    "pyarrow chunks": pa.chunked_array([LETTERS[:5], LETTERS[5:]]),
+    "pyarrow dictionary": pa.array(LETTERS).dictionary_encode(),
+    "pyarrow booleans": pa.array(numbers(False, True)),
+    "pyarrow integers": pa.array(numbers(1, 2)),
+    "pyarrow dates": pa.array(DATES),
+    "pyarrow table": pa.table({"group": LETTERS}),
+}
+
+
+def in_dask(values):
+    """Return the labels as Dask's, in parts of three, where it has a kind for them."""
+    if isinstance(values, pd.Series):
+        return dd.from_pandas(values, npartitions=4)
+    if isinstance(values, list):
+        values = objects(values)
+    return da.from_array(values, chunks=3) if isinstance(values, np.ndarray) else None
+
+
+def groups_in_memory(values):
+    return distinct(check_two_groups(values, N))
+
+
+def groups_in_dask(values):
+    table = dask_table(da.zeros((N, 1), chunks=(5, 1)), values)
+    assert np.bincount(table.codes.compute()).tolist() == table.counts.tolist()
+    return table.labels, table.counts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_every_kind_are_two_groups(kind):
+    labels, counts = groups_in_memory(KINDS[kind])
+    assert len(labels) == 2
+    assert sorted(counts.tolist()) == [4, 8]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if in_dask(KINDS[kind]) is not None])
+def test_labels_of_every_kind_are_the_same_groups_in_dask(kind):
+    here, there = groups_in_memory(KINDS[kind]), groups_in_dask(in_dask(KINDS[kind]))
+    assert here[0].tolist() == there[0].astype(here[0].dtype).tolist()
+    assert here[1].tolist() == there[1].tolist()
+
+
+EQUAL = {
+    "integers and floats": (objects([1, 1.0, 2] * 4), [1, 2], [8, 4]),
+    "booleans and numbers": (objects([True, 1, 2.5] * 4), [1, 2.5], [8, 4]),
+    "numpy numbers": (objects([np.float32(1), np.int8(1), 2] * 4), [1, 2], [8, 4]),
+    "numbers and their names": (objects([1, "1", 1.0, "other"] * 3), ["1", "other"], [9, 3]),
+}
+
+
+@pytest.mark.parametrize("case", EQUAL)
+def test_equal_numbers_are_one_group(case):
+    values, labels, counts = EQUAL[case]
+    for found in (groups_in_memory(values), groups_in_dask(in_dask(values))):
+        assert found[0].tolist() == labels
+        assert found[1].tolist() == counts
+
+
+NO_COLUMN = {
+    "string": ("sex", "got the string 'sex': pass the column, not its name"),
+    "bytes": (b"ab", "got an object of type bytes"),
+    "set": ({"a", "b"}, "got an object of type set"),
+    "dict": ({"a": 1, "b": 2}, "got an object of type dict"),
+    "generator": ((letter for letter in LETTERS), "got an object of type generator"),
+    "number": (3, "got an object of type int"),
+    "nothing": (None, "got an object of type NoneType"),
+    "tuples": (objects([("a", 1), ("b", 2), ("b", 2)] * 4), r"collections, such as \('a', 1\); each label must be one"),
+    "lists": (objects([["a"], ["b"], ["b"]] * 4), "cannot be hashed; each label must be one"),
+    "complex numbers": (np.array(numbers(1j, 2j)), "labels of type complex128; each label must be one"),
+}
+
+
+@pytest.mark.parametrize("case", NO_COLUMN)
+def test_what_is_no_column_of_labels_is_named(case):
+    values, message = NO_COLUMN[case]
+    with pytest.raises(TypeError, match=message):
+        check_two_groups(values, N)
+    with pytest.raises(TypeError, match=message):
+        dask_table(da.zeros((N, 1), chunks=(5, 1)), values)
+
+
+def test_rows_of_different_lengths_are_no_column():
+    with pytest.raises(ValueError, match="different lengths"):
+        check_two_groups([["a"], ["a", "b"]], 2)
+
+
+MISSING = {
+    "pandas Int64": pd.Series([*numbers(1, 2)[:-1], None], dtype="Int64"),
+    "pandas boolean": pd.Series([*numbers(False, True)[:-1], pd.NA], dtype="boolean"),
+    "pandas string[pyarrow]": pd.Series([*LETTERS[:-1], None], dtype="string[pyarrow]"),
+    "pandas category": pd.Series([*LETTERS[:-1], None], dtype="category"),
+    "pandas dates": pd.Series(pd.to_datetime([*DATES[:-1], None])),
+    "polars": pl.Series([*LETTERS[:-1], None]),
+    "pyarrow": pa.array([*LETTERS[:-1], None]),
+    "pyarrow integers": pa.array([*numbers(1, 2)[:-1], None]),
+    "floats": np.array([*numbers(0.0, 1.0)[:-1], np.nan]),
+    "list": [*LETTERS[:-1], float("nan")],
+    "numpy dates": np.array([*DATES[:-1], "NaT"], dtype="datetime64[s]"),
+    "masked": np.ma.array(numbers(1, 2), mask=[False] * (N - 1) + [True]),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_labels_are_counted(kind):
+    with pytest.raises(ValueError, match="has 1 missing values, the first in row 11; drop"):
+        check_two_groups(MISSING[kind], N)
+    if (lazy := in_dask(MISSING[kind])) is not None:
+        with pytest.raises(ValueError, match="has 1 missing values; drop"):
+            dask_table(da.zeros((N, 1), chunks=(5, 1)), lazy)
+
+
+def test_too_many_groups_are_listed_by_size():
+    values = np.array(["d", "a", "b", "b", "c", "c", "c", "e", "f", "f", "f", "f"])
+    message = (
+        r"has 6 groups, 'f' \(4 rows\), 'c' \(3 rows\), 'b' \(2 rows\), 'a' \(1 row\), 'd' \(1 row\), ...; two can be "
+        "compared. Merge them"
+    )
+    for labels in (values, values.astype(object), pl.Series(values.tolist()), in_dask(values)):
+        check = groups_in_dask if isinstance(labels, da.Array) else groups_in_memory
+        with pytest.raises(ValueError, match=message):
+            check(labels)
+
+
+# Rows and groups are matched by position
+
+
+@pytest.fixture
+def frame(rng):
+    return pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"), index=[f"person {k}" for k in range(60)])
+
+
+@pytest.fixture
+def group(frame):
+    return pd.Series(np.arange(60) % 2, index=frame.index, name="group")
+
+
+FITS = {
+    "FairPCA": lambda X, group: FairPCA(1, tolerance=0.1).fit(X, sensitive_features=group),
+    "path": lambda X, group: fair_pca_path(X, group, n_components=1, tolerances=[0.2, 0.1]),
+    "FPCA": lambda X, group: FPCA(1).fit(X, sensitive_features=group),
+    "mmd2": lambda X, group: mmd2(X, sensitive_features=group, bandwidth=1.0),
+    "delta_a": lambda X, group: delta_a(X, sensitive_features=group, random_state=0),
+}
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_groups_in_another_order_are_refused(fit, frame, group):
+    fit(frame, group)
+    for reordered in (group[::-1], group[::-1].to_frame()):
+        with pytest.raises(ValueError, match=r"row labels of X in another order, .* sensitive_features.loc\[X.index\]"):
+            fit(frame, reordered)
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_groups_of_other_row_labels_are_matched_by_position_with_a_warning(fit, frame, group):
+    with pytest.warns(RowLabelsWarning, match="different row labels; rows were matched by position") as caught:
+        fit(frame, group.reset_index(drop=True))
+    assert caught[0].filename == __file__
+
+
+def test_duplicate_row_labels_count(frame, group):
+    doubled, other = ["a", "b", "b"] * 20, ["a", "a", "b"] * 20
+    check_same_rows(frame.set_axis(doubled), group.set_axis(doubled))
+    with pytest.raises(ValueError, match="another order"):
+        check_same_rows(frame.set_axis(doubled), group.set_axis(["b", "b", "a"] * 20))
+    with pytest.warns(RowLabelsWarning):
+        check_same_rows(frame.set_axis(doubled), group.set_axis(other))
+
+
+def in_parts(table, npartitions):
+    return dd.from_pandas(table, npartitions=npartitions, sort=False)
+
+
+PARTS = {
+    "both": (lambda X: in_parts(X, 3), lambda group: in_parts(group, 4)),
+    "rows": (lambda X: in_parts(X, 3), lambda group: group),
+    "groups": (lambda X: X, lambda group: in_parts(group, 4)),
+}
+
+
+@pytest.mark.parametrize(("rows", "groups"), PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("index", [None, range(60), pd.date_range("2020-01-01", periods=60)])
+def test_row_labels_of_dask_are_compared_too(frame, group, rows, groups, index):
+    if index is not None:
+        frame, group = frame.set_axis(index), group.set_axis(index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_same_rows(rows(frame), groups(group))
+    with pytest.raises(ValueError, match="another order"):
+        check_same_rows(rows(frame), groups(group[::-1]))
+    with pytest.raises(ValueError, match="another order"):
+        check_same_rows(rows(frame), groups(pd.concat([group[:7], group[8:20], group[7:8], group[20:]])))
+    with pytest.warns(RowLabelsWarning):
+        check_same_rows(rows(frame), groups(group.set_axis(np.arange(60) + 0.5)))
+
+
+def test_a_fit_on_dask_refuses_groups_in_another_order(frame, group):
+    with pytest.raises(ValueError, match="another order"):
+        FairPCA(1).fit(in_parts(frame, 2), sensitive_features=in_parts(group[::-1], 2))
+    with pytest.raises(ValueError, match="59 entries but X has 60 rows"):
+        FairPCA(1).fit(in_parts(frame, 2), sensitive_features=in_parts(group[:-1], 2))

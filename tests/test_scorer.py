@@ -1,0 +1,163 @@
+"""The score that knows fairness: its formula, and what a search makes of it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn import clone, config_context
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairpca import FairPCA
+from fairpca.exceptions import RowLabelsWarning
+from fairpca.metrics import fair_variance_scorer, mmd2
+from fairpca.metrics._chance import ChanceLevel
+
+TOLERANCES = [1e-3, 1e-2, 1e-1, 1.0]
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+def rows(rng, shift, n=500):
+    group = rng.integers(2, size=n)
+    X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, 6))
+    X[group == 1] += shift * rng.normal(size=6)
+    return X, group
+
+
+@pytest.fixture
+def held_out(rng):
+    X, group = rows(rng, 4.0)
+    model = FairPCA(2, tolerance=1.0).fit(X[:300], sensitive_features=group[:300])
+    return model, X[300:], group[300:]
+
+
+def dense(Z, group, sigma):
+    """Return MMD^2, its permutation mean and its null deviation from the kernel matrix itself."""
+    K = np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
+    N, (m, n) = len(Z), np.bincount(group)
+    w = np.where(group == 0, 1 / m, -1 / n)
+    H = np.eye(N) - 1 / N
+    off_diagonal = (K.sum() - N) / (N * (N - 1))
+    share = 1 / m + 1 / n
+    return w @ K @ w, share * (1 - off_diagonal), share * np.sqrt(2) * np.linalg.norm(H @ K @ H) / N
+
+
+def test_the_score_is_the_documented_formula(held_out):
+    model, X, group = held_out
+    h, b, s = dense(model.transform(X), group, model.bandwidth_)
+    assert h > b + 2 * s > 0
+    for tau in (0.0, h - b - 2 * s, 1.0):
+        expected = model.score(X) * min(1.0, (tau + b + 2 * s) / h)
+        found = fair_variance_scorer(tau)(model, X, sensitive_features=group)
+        assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_chance_is_what_groups_drawn_by_lot_show(rng):
+    Z, group = rng.normal(size=(150, 2)), np.repeat([0, 1], [50, 100])
+    found = ChanceLevel.of(Z, group, 1.5)
+    draws = [mmd2(Z, sensitive_features=rng.permutation(group), bandwidth=1.5) for _ in range(800)]
+    assert found.mean == pytest.approx(np.mean(draws), abs=4 * np.std(draws) / np.sqrt(800))
+    assert found.deviation == pytest.approx(np.std(draws), rel=0.15)
+    assert 0.92 < np.mean(np.array(draws) <= found.mean + 2 * found.deviation) < 0.98
+
+
+def test_equal_rows_score_all_their_variance(held_out):
+    model, X, _ = held_out
+    twins = np.repeat(X, 2, axis=0)
+    score = fair_variance_scorer(0.0)(model, twins, sensitive_features=np.arange(len(twins)) % 2)
+    assert score == pytest.approx(model.score(twins))
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.ConvergenceWarning")
+def test_a_search_does_not_take_the_loosest_where_groups_differ(routing, rng):
+    X, group = rows(rng, 4.0)
+    model = FairPCA(2).set_fit_request(sensitive_features=True)
+    cv = KFold(3, shuffle=True, random_state=0)
+    plain = GridSearchCV(model, {"tolerance": TOLERANCES}, cv=cv).fit(X, sensitive_features=group)
+    assert plain.best_params_["tolerance"] >= 1e-1
+    fair = GridSearchCV(model, {"tolerance": TOLERANCES}, cv=cv, scoring=fair_variance_scorer())
+    fair.fit(X, sensitive_features=group)
+    assert fair.best_params_["tolerance"] <= 1e-2
+    assert fair.best_estimator_.mmd2_ <= 1e-2
+    expected = fair_variance_scorer()(fair.best_estimator_, X, sensitive_features=group)
+    assert fair.score(X, sensitive_features=group) == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.ConvergenceWarning")
+def test_a_search_keeps_nearly_all_variance_where_groups_are_drawn_by_lot(routing, rng):
+    X, group = rows(rng, 0.0)
+    model = FairPCA(2).set_fit_request(sensitive_features=True)
+    search = GridSearchCV(model, {"tolerance": TOLERANCES}, cv=3, scoring=fair_variance_scorer())
+    search.fit(X, sensitive_features=group)
+    pca = PCA(2).fit(StandardScaler().fit_transform(X))
+    assert search.best_estimator_.score(X) > 0.98 * pca.explained_variance_ratio_.sum()
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.ConvergenceWarning")
+def test_pipelines_that_end_in_fair_pca(routing, rng):
+    X, group = rows(rng, 4.0)
+    fair = FairPCA(2, standardize=False).set_fit_request(sensitive_features="sex")
+    pipeline = make_pipeline(StandardScaler(), fair).set_output(transform="pandas")
+    scorer = fair_variance_scorer().set_score_request(sensitive_features="sex")
+    scores = cross_validate(pipeline, X, cv=3, scoring=scorer, params={"sex": group}, return_estimator=True)
+    assert np.isfinite(scores["test_score"]).all()
+    search = GridSearchCV(pipeline, {"fairpca__tolerance": [1e-2, 1.0]}, cv=3, scoring=scorer).fit(X, sex=group)
+    assert search.best_params_ == {"fairpca__tolerance": 1e-2}
+
+
+def test_several_scores_at_once(routing, rng):
+    X, group = rows(rng, 0.5)
+    model = FairPCA(2, tolerance=1e-2).set_fit_request(sensitive_features=True)
+    scoring = {"strict": fair_variance_scorer(0.0), "loose": fair_variance_scorer(1.0)}
+    scores = cross_validate(model, X, cv=3, scoring=scoring, params={"sensitive_features": group})
+    assert np.all(scores["test_strict"] <= scores["test_loose"])
+
+
+def test_it_survives_pickle_and_clone(held_out):
+    model, X, group = held_out
+    scorer = fair_variance_scorer(1e-4)
+    again = pickle.loads(pickle.dumps(scorer))
+    assert again(model, X, sensitive_features=group) == scorer(model, X, sensitive_features=group)
+    search = clone(GridSearchCV(FairPCA(), {"tolerance": [1e-3]}, scoring=scorer))
+    assert repr(search.scoring) == "fair_variance_scorer(max_mmd2=0.0001)"
+
+
+def test_what_it_cannot_score_is_said(held_out):
+    model, X, group = held_out
+    scorer = fair_variance_scorer()
+    with pytest.raises(TypeError, match=r"needs sensitive_features.*enable_metadata_routing=True"):
+        scorer(model, X)
+    classifier = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, group)
+    for other, name in ((PCA(2).fit(X), "PCA"), (classifier, "LogisticRegression")):
+        with pytest.raises(TypeError, match=f"got {name}, which has no bandwidth_"):
+            scorer(other, X, sensitive_features=group)
+    with pytest.raises(NotFittedError):
+        scorer(make_pipeline(StandardScaler(), FairPCA()), X, sensitive_features=group)
+    frame = pd.DataFrame(X, index=np.arange(len(X)) + 10)
+    with pytest.warns(RowLabelsWarning), pytest.raises(ValueError, match="one group only"):
+        scorer(model, frame, sensitive_features=pd.Series(np.zeros(len(X))))
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (-1.0, ValueError, "max_mmd2=-1.0 must be a finite number >= 0"),
+        (np.nan, ValueError, "max_mmd2=nan must be"),
+        ("small", TypeError, "max_mmd2 must be a number; got 'small'"),
+        (True, TypeError, "max_mmd2 must be a number; got True"),
+    ],
+)
+def test_bad_allowances_are_refused(value, error, message):
+    with pytest.raises(error, match=message):
+        fair_variance_scorer(value)

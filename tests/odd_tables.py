@@ -35,7 +35,7 @@ class Odd:
     tolerance: float
 
     @property
-    def X(self):
+    def X(self):  # noqa: N802
         rng = np.random.default_rng(self.seed)
         table = MAKERS[self.kind](rng, self.n_rows, self.n_columns)
         moved = rng.normal(size=table.shape[1]) * (rng.random(table.shape[1]) < 0.5)

@@ -3,8 +3,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import demographic_parity, merge_equal_rows
@@ -43,7 +41,6 @@ class PreparedData:
         rows: FloatArray,
         groups: AnyArray | None,
         request: AxesRequest,
-        generator: np.random.Generator,
     ) -> "PreparedData":
         """Prepare rows.
 
@@ -55,13 +52,11 @@ class PreparedData:
             Two distinct labels.
         request : AxesRequest
             Number of components, bandwidth and null axes.
-        generator : numpy.random.Generator
-            Draws the rows for the median where there are many.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
         axes = PrincipalAxes.of(rows, request.n_null)
         if isinstance(bandwidth, str):
-            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], generator)
+            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)])
         if groups is None:
             return cls(rows, axes, bandwidth, n_components, None)
         distinct, measures = merge_equal_rows(rows, demographic_parity(groups))

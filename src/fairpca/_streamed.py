@@ -10,7 +10,7 @@ import numpy as np
 from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures, merge_equal_rows
-from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
+from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, bandwidth_rows, median_bandwidth
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._hermite_residual import ResidualSample
 from fairpca.mmd._two_level import TwoLevelMMD
@@ -148,8 +148,8 @@ class StreamedData:
         if isinstance(bandwidth, str):
             leading = axes.axes[:, : min(n_components, axes.rank)] / scale[:, None]
             # Not the stratified sample: the median is one over pairs of rows as they come.
-            plain, _ = rows.sample(np.sort(generator.choice(rows.n_rows, min(rows.n_rows, SAMPLE_ROWS), replace=False)))
-            bandwidth = median_bandwidth((plain - summary.mean) @ leading, generator)
+            plain, _ = rows.sample(bandwidth_rows(rows.n_rows), Coordinates(summary.mean, leading).project)
+            bandwidth = median_bandwidth(plain)
         return cls(
             rows=rows,
             measures=measures,

@@ -67,8 +67,8 @@ class FairPCA(LinearProjection):
     callback : callable, default=None
         Called with an `fairpca.solvers.OuterStep` after each outer step, for example to show progress.
     random_state : int, RandomState instance or None, default=None
-        Draws the frames of `init="auxiliary"`, and the rows on which the bandwidth is found when there are more than
-        4096.
+        Draws the frames of `init="auxiliary"`, and the samples on which a fit to many rows begins. The bandwidth does
+        not depend on it.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class FairPCA(LinearProjection):
             self._warn_without_groups()
         if groups is None or (method := choose_method(mmd, X, axes.n_components)) == "exact":
             with blas_threads_for(X.size):
-                return PreparedData.of(self._standardized(X), groups, axes, generator)
+                return PreparedData.of(self._standardized(X), groups, axes)
         measures = demographic_parity(groups)
         return self._streamed(ArrayRows(X, measures.weights), measures, method, axes, generator)
 

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from fairpca._typing import FloatArray, IntArray
 from fairpca.mmd._coordinates import MeasuredRows
-from fairpca.mmd._gaussian import gaussian_products
+from fairpca.mmd._gaussian import kernel_products
 from fairpca.mmd._hermite_basis import HermiteBasis
 from fairpca.rows import StratifiedDraw, normalised
 
@@ -87,7 +87,7 @@ def _left_out(Z: FloatArray, weights: FloatArray, basis: HermiteBasis) -> FloatA
     features = basis.values(np.ascontiguousarray(Z.T))
     residual = 1 - np.einsum("fi,fi->i", features, features)
     moments = features @ sides
-    products = gaussian_products(Z - Z.mean(axis=0), sides)
+    products = kernel_products(Z, sides, 1.0)
     squares = np.einsum("ic,ic->c", sides, sides)
     within = np.einsum("ic,ic->c", sides, products) - np.einsum("fc,fc->c", moments, moments) - residual @ sides**2
     within /= 1 - squares

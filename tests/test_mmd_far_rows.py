@@ -102,7 +102,7 @@ def test_many_columns_are_multiplied_as_exactly(rng, single):
 def test_a_chain_of_rows_that_reaches_far_is_exact(rng):
     Z = np.vstack([rng.normal(size=(300, 2)), np.outer(np.arange(1, 300) * 0.9 * GAP, [1.0, 0.3])])
     Z = np.vstack([Z, Z[-50:] + 0.4])
-    assert Islands.of(Z).labels is None
+    assert Islands.of(Z).origins is None
     operand = rng.normal(size=(len(Z), 3))
     expected = np.exp(-cdist(Z, Z, "sqeuclidean") / 2) @ operand
     np.testing.assert_allclose(kernel_products(Z, operand, 1.0), expected, rtol=0, atol=1e-11)
@@ -132,12 +132,12 @@ def test_islands_keep_what_is_near_and_bring_the_rest_together(rng):
     Z[:2] = [[1e8, 0, -1e120], [1e8, 0.5, -1e120]]
     Z[2] = [0, 1e300, 0]
     islands = Islands.of(Z)
-    assert len(np.unique(islands.labels)) == 3
-    assert islands.labels[0] == islands.labels[1]
+    assert len(np.unique(islands.origins)) == 3
+    assert islands.origins[0] == islands.origins[1]
     assert np.abs(islands.positions).max() < 3 * GAP
     near = cdist(Z[3:], Z[3:])
     np.testing.assert_allclose(cdist(islands.positions[3:], islands.positions[3:]), near, rtol=0, atol=1e-13)
-    apart = islands.labels[:, None] != islands.labels[None]
+    apart = islands.origins[:, None] != islands.origins[None]
     assert cdist(islands.positions, islands.positions)[apart].min() > 0.999 * GAP
     assert np.abs(islands.local).max() < 10
 

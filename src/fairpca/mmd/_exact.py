@@ -181,7 +181,7 @@ class ExactMMD:
 
     def _pulled_back(self, islands: Islands, forces: FloatArray) -> FloatArray:
         """Return -2 X'F / sigma; the forces on an island sum to 0, so that rows may be seen from anywhere."""
-        rows = self._X if islands.labels is None else islands.seen_locally(self._X)
+        rows = self._X if islands.origins is None else islands.seen_locally(self._X)
         return (-2.0 / self.bandwidth) * (rows.T @ forces)
 
     def _with_moments(self, Z: FloatArray) -> FloatArray:

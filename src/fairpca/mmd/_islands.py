@@ -26,12 +26,12 @@ class Islands:
     ----------
     positions : ndarray of shape (n, d)
         The rows, brought together and centred.
-    labels : ndarray of shape (n,) or None
-        Number of the island of each row; None when there is one.
+    origins : ndarray of shape (n,) or None
+        For each row the number of a row of its island, the same for all of it; None when there is one island.
     """
 
     positions: FloatArray
-    labels: IntArray | None
+    origins: IntArray | None
 
     @classmethod
     def of(cls, Z: FloatArray, bandwidth: float = 1.0) -> "Islands":
@@ -48,17 +48,17 @@ class Islands:
             wide = np.flatnonzero(np.ptp(Z, axis=0) > GAP * bandwidth)
             if not len(wide):
                 return cls((Z - Z.mean(axis=0)) / bandwidth, None)
-            together, labels = Z.astype(np.float64), np.zeros(len(Z), dtype=np.int64)
+            together, island = Z.astype(np.float64), np.zeros(len(Z), dtype=np.int64)
             for a in wide:
                 together[:, a], parts = _without_gaps(Z[:, a], GAP * bandwidth)
-                labels = np.unique(labels * (parts.max() + 1) + parts, return_inverse=True)[1]
+                _, first, island = np.unique(island * len(Z) + parts, return_index=True, return_inverse=True)
         positions = (together - np.median(together, axis=0)) / bandwidth
-        return cls(positions, labels if labels.any() else None)
+        return cls(positions, first[island] if len(first) > 1 else None)
 
     @cached_property
     def local(self) -> FloatArray:
         """The positions, seen from the island of each row."""
-        return self.positions if self.labels is None else self.seen_locally(self.positions)
+        return self.positions if self.origins is None else self.seen_locally(self.positions)
 
     def seen_locally(self, values: AnyArray) -> AnyArray:
         """Return linear functions of the rows, minus those of an origin on the island of each row.
@@ -68,14 +68,10 @@ class Islands:
         values : ndarray of shape (n, k)
             Other coordinates of the same rows.
         """
-        if self.labels is None:
+        if self.origins is None:
             return values - values.mean(axis=0)
         # A row, not a mean: differences of rows that are far and near each other lose nothing.
-        return values - values[self._first_rows][self.labels]
-
-    @cached_property
-    def _first_rows(self) -> IntArray:
-        return np.unique(self.labels, return_index=True)[1]
+        return values - values[self.origins]
 
 
 def _without_gaps(z: FloatArray, gap: float) -> tuple[FloatArray, IntArray]:

@@ -33,6 +33,7 @@ FLOORS = {
     "_checks": 0,
     "_extras": 0,
     "_files": 0,
+    "_magnitude": 0,
     "_threads": 0,
     "_typing": 0,
 }

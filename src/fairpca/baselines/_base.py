@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_n_components, check_two_groups
+from fairpca._magnitude import LARGEST, check_magnitude
 from fairpca._projection import LinearProjection
 from fairpca._typing import AnyArray, FloatArray
 
@@ -17,6 +18,7 @@ class Baseline(LinearProjection):
     """Base of the estimators of this package; subclasses check their parameters and solve."""
 
     n_components: int
+    _largest_unscaled = LARGEST
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
         """Find the subspace.
@@ -38,6 +40,7 @@ class Baseline(LinearProjection):
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
         self._check_parameters()
+        check_magnitude(X, LARGEST if self.standardize else self._largest_unscaled)
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         if groups is None:
             self._warn_without_groups()

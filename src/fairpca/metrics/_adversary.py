@@ -8,6 +8,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.validation import check_array, check_random_state
 
 from fairpca._checks import check_two_groups
+from fairpca._magnitude import in_own_units
 from fairpca._typing import BoolArray, FloatArray
 
 N_ROUNDS = 30
@@ -44,7 +45,7 @@ def delta_a(Z: Any, *, sensitive_features: Any, n_directions: int = 200, random_
     >>> delta_a([[0.0], [1.0], [2.0], [3.0]], sensitive_features=["a", "a", "b", "b"])
     1.0
     """
-    rows = check_array(Z, dtype=np.float64, input_name="Z")
+    rows = in_own_units(check_array(Z, dtype=np.float64, input_name="Z"))
     groups = check_two_groups(sensitive_features, len(rows))
     generator = np.random.default_rng(check_random_state(random_state).randint(2**31))
     first: BoolArray = groups == np.unique(groups)[0]

@@ -8,8 +8,9 @@ from scipy.spatial.distance import cdist
 
 from fairpca.measures import demographic_parity
 from fairpca.metrics import mmd2
-from fairpca.mmd import ExactMMD, _gaussian, kernel_products
+from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, _gaussian, kernel_products
 from fairpca.mmd._islands import GAP, Islands
+from fairpca.rows import ArrayRows
 
 SIGMA = 1.3
 FAR = [1e3, 1e6, 1e10, 1e150]
@@ -174,3 +175,34 @@ def test_mmd2_of_a_tiny_bandwidth_counts_equal_rows(rng):
     weights = np.where(group == 0, 1, -1) / 100
     expected = weights @ (cdist(Z, Z) == 0) @ weights
     assert mmd2(Z, sensitive_features=group, bandwidth=1e-9) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("sampled", [True, False], ids=["in the sample", "beside the sample"])
+@pytest.mark.parametrize("size", FAR)
+@pytest.mark.parametrize("method", ["hermite", "fourier"])
+def test_approximations_fit_the_body_and_not_the_far_rows(rng, method, size, sampled):
+    n, owner = 4500, np.array([0])
+    X = rng.normal(size=(n, 4)) * [2, 1, 0.7, 0.5]
+    # Of 4096 rows out of 4500, row 10 is not one.
+    far = np.setdiff1d(np.arange(30), np.arange(4096) * n // 4096)[0] if not sampled else 4
+    X[far] *= size
+    X[far + 20] = X[far]
+    measures = demographic_parity(np.arange(n) % 2)
+    V = np.linalg.qr(rng.normal(size=(4, 2)))[0]
+    coordinates = Coordinates(X.mean(axis=0), np.eye(4))
+    arguments = (ArrayRows(X, measures.weights), coordinates, owner, 1, SIGMA)
+    exact = ExactMMD(X, measures, SIGMA)
+    values, gradient = exact.evaluate(V)
+    E = rng.normal(size=V.shape)
+    if method == "fourier":
+        mmd = FourierMMD(*arguments, accuracy=1e-9)
+        found, bound = mmd.value_and_bound(V)
+    else:
+        mmd = HermiteMMD(*arguments, n_features=400)
+        found, bound = mmd.value_and_bound(V)
+        # The two equal rows outside see each other, which is left out, and known to be.
+        found = found + 2 * measures.weights[far] * measures.weights[far + 20]
+    assert bound[0] < 2e-6
+    assert found[0] == pytest.approx(values[0], abs=1e-9)
+    np.testing.assert_allclose(mmd.evaluate(V)[1], gradient, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(mmd.hessian_product(V, E), exact.hessian_product(V, E), rtol=0, atol=1e-6)

@@ -10,7 +10,7 @@ from fairpca.rows._dask_labels import parity_weights
 from fairpca.rows._dask_projection import project_lazily
 from fairpca.rows._dask_table import dask_table
 from fairpca.rows._protocol import Rows
-from fairpca.rows._strata import StratifiedDraw, normalised, shares, strata
+from fairpca.rows._strata import StratifiedDraw, deal, normalised, shares, strata
 
 __all__ = [
     "ArrayRows",
@@ -20,6 +20,7 @@ __all__ = [
     "StratifiedDraw",
     "check_finite",
     "dask_table",
+    "deal",
     "is_dask",
     "normalised",
     "parity_weights",

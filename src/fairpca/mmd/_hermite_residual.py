@@ -187,10 +187,10 @@ class LightSample:
         drawn = np.maximum(np.bincount(stratum, minlength=len(self.counts)), 1)
         weights = self.weights[part] * (self.counts / drawn)[stratum][:, None]
         # One block of columns for the heavy rows, then one for each stratum.
-        operand = np.zeros((n_heavy + len(part), 1 + len(self.counts), n_columns))
-        operand[:n_heavy, 0] = heavy.weights
-        operand[n_heavy + np.arange(len(part)), 1 + stratum] = weights
-        operand = operand.reshape(len(operand), -1)
+        blocks = np.zeros((n_heavy + len(part), 1 + len(self.counts), n_columns))
+        blocks[:n_heavy, 0] = heavy.weights
+        blocks[n_heavy + np.arange(len(part)), 1 + stratum] = weights
+        operand = blocks.reshape(len(blocks), -1)
         features = basis.values(np.ascontiguousarray(Z.T))
         moments = features @ operand[n_heavy:]
         moments[:, :n_columns] = heavy_moments

@@ -133,7 +133,7 @@ class ExactMMD:
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
         # Moments of wide rows cancel; squares of large numbers overflow.
-        enough = np.abs(Z).max() < WIDE and np.abs(N).max() < LARGEST_SINGLE
+        enough = np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
         positions, Z, N = (each.astype(dtype) for each in (islands.positions, Z, N))
         hessian = np.zeros((N.shape[1] * Z.shape[1],) * 2)

@@ -44,10 +44,14 @@ class Islands:
         bandwidth : float, default=1.0
             sigma in these units.
         """
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = (Z - Z.mean(axis=0)) / bandwidth
+            # The usual case, told at the least cost.
+            if max(centred.max(), -centred.min()) <= GAP / 2:
+                return cls(centred, None)
             wide = np.flatnonzero(np.ptp(Z, axis=0) > GAP * bandwidth)
             if not len(wide):
-                return cls((Z - Z.mean(axis=0)) / bandwidth, None)
+                return cls(centred, None)
             together, island = Z.astype(np.float64), np.zeros(len(Z), dtype=np.int64)
             for a in wide:
                 together[:, a], parts = _without_gaps(Z[:, a], GAP * bandwidth)

@@ -39,6 +39,7 @@ FLOORS = {
     "_extras": 0,
     "_files": 0,
     "_labels": 0,
+    "_magnitude": 0,
     "_threads": 0,
     "_typing": 0,
     "_warn": 0,

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.measures import SignedMeasures, demographic_parity, merge_equal_rows
-from fairpca.mmd import ExactMMD, _gaussian, median_bandwidth
+from fairpca.mmd import ExactMMD, _gaussian
 
 SIGMA = 1.3
 
@@ -168,29 +168,7 @@ def test_compiled_loops_refuse_arrays_they_cannot_read(bad, native):
 
 def test_compiled_loops_refuse_shapes_that_disagree(native):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lane(np.ones((2, 5)), np.ones(5), np.ones((1, 4)), np.ones((1, 5)), 0, 1)
-
-
-def test_median_bandwidth_is_the_root_of_half_the_median_square(rng):
-    Z = rng.normal(size=(101, 3))
-    squares = cdist(Z, Z, "sqeuclidean")[np.triu_indices(101, 1)]
-    assert median_bandwidth(Z, rng) == pytest.approx(np.sqrt(np.median(squares) / 2))
-
-
-def test_median_bandwidth_survives_many_equal_rows(rng):
-    Z = np.zeros((50, 2))
-    Z[:5] = rng.normal(size=(5, 2))
-    assert np.isfinite(median_bandwidth(Z, rng))
-    assert median_bandwidth(Z, rng) > 0
-    assert median_bandwidth(np.zeros((5, 2)), rng) == 1.0
-
-
-def test_median_bandwidth_of_many_rows_is_close_and_seeded(rng):
-    Z = rng.normal(size=(20_000, 2))
-    first = median_bandwidth(Z, np.random.default_rng(1))
-    assert first == median_bandwidth(Z, np.random.default_rng(1))
-    # Squared distances of standard normal rows are 2 chi^2_2, whose median is 4 ln 2.
-    assert first == pytest.approx(np.sqrt(2 * np.log(2)), rel=0.03)
+        native.gaussian_lane(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 5)), 0, 1)
 
 
 @pytest.mark.usefixtures("engine")

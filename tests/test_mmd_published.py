@@ -21,7 +21,7 @@ class Published:
         self.mean = self.X.mean(axis=0)
         self.axes = PrincipalAxes.of(self.X - self.mean, 0)
         coordinates = self.axes.coordinates(self.X - self.mean)
-        self.bandwidth = median_bandwidth(coordinates[:, :d], rng)
+        self.bandwidth = median_bandwidth(coordinates[:, :d])
         self.exact = ExactMMD(coordinates, self.measures, self.bandwidth)
         fitted = FairPCA(d, tolerance=1e-2, standardize=False, random_state=0)
         fitted.fit(self.X, sensitive_features=groups)

@@ -4,7 +4,7 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, normalised, shares, strata, sums_of_block
+from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, deal, normalised, shares, strata, sums_of_block
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._columns import products_of_block
 
@@ -138,7 +138,7 @@ def test_stratified_draw_is_the_same_for_all_kinds(X, weights, tmp_path):
 
 def test_a_draw_is_dealt_in_parts_with_every_group(rows):
     drawn = rows.stratified_draw(160, np.random.default_rng(5))
-    parts = drawn.deal(8, np.random.default_rng(6))
+    parts = deal(drawn.strata, 8, 16)
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(drawn.indices)))
     shares_of_parts = np.array([np.bincount(drawn.strata[part]) for part in parts])
     assert np.ptp(shares_of_parts, axis=0).max() <= 1

@@ -131,7 +131,7 @@ def _prepare(
     request, mmd, init = _request(estimator, ArrayRows(X, np.zeros((len(X), 0))))
     if groups is None or (method := choose_method(mmd, X, request.n_components)) == "exact":
         with blas_threads_for(X.size):
-            return PreparedData.of(X, groups, estimator.standardize, request, generator), init
+            return PreparedData.of(X, groups, estimator.standardize, request), init
     measures = demographic_parity(groups)
     rows = ArrayRows(X, measures.weights)
     return StreamedData.of(rows, measures, method, estimator.standardize, request, generator), init

@@ -3,8 +3,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._scaling import ColumnScaling, standardized
 from fairpca._typing import AnyArray
@@ -51,7 +49,6 @@ class PreparedData:
         groups: AnyArray | None,
         standardize: bool,
         request: AxesRequest,
-        generator: np.random.Generator,
     ) -> "PreparedData":
         """Prepare rows.
 
@@ -65,14 +62,12 @@ class PreparedData:
             Scale the columns to unit variance.
         request : AxesRequest
             Number of components, bandwidth and null axes.
-        generator : numpy.random.Generator
-            Draws the rows for the median where there are many.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
         rows, scaling = standardized(X, standardize)
         axes = PrincipalAxes.of(rows, request.n_null, scaling.noise)
         if isinstance(bandwidth, str):
-            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], generator)
+            bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)])
         if groups is None:
             return cls(scaling, len(X), axes, bandwidth, n_components, None, None)
         distinct, measures = merge_equal_rows(rows, demographic_parity(groups))

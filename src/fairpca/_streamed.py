@@ -11,7 +11,7 @@ from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._scaling import ColumnScaling
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.measures import SignedMeasures, merge_equal_rows
-from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
+from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, bandwidth_rows, median_bandwidth
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._hermite_residual import ResidualSample
 from fairpca.mmd._two_level import TwoLevelMMD
@@ -146,8 +146,8 @@ class StreamedData:
         if isinstance(bandwidth, str):
             leading = axes.axes[:, : min(n_components, axes.rank)] / scaling.scale[:, None]
             # Not the stratified sample: the median is one over pairs of rows as they come.
-            plain, _ = rows.sample(np.sort(generator.choice(rows.n_rows, min(rows.n_rows, SAMPLE_ROWS), replace=False)))
-            bandwidth = median_bandwidth((plain - scaling.mean) @ leading, generator)
+            plain, _ = rows.sample(bandwidth_rows(rows.n_rows), Coordinates(scaling.mean, leading).project)
+            bandwidth = median_bandwidth(plain)
         return cls(
             rows=rows,
             measures=measures,

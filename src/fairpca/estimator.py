@@ -51,8 +51,8 @@ class FairPCA(LinearProjection):
     callback : callable, default=None
         Called with an `fairpca.solvers.OuterStep` after each outer step, for example to show progress.
     random_state : int, RandomState instance or None, default=None
-        Draws the frames of `init="auxiliary"`, and the rows on which the bandwidth is found when there are more than
-        4096.
+        Draws the frames of `init="auxiliary"`, and the samples on which a fit to many rows begins. The bandwidth does
+        not depend on it.
 
     Attributes
     ----------

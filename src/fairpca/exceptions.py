@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
+    "EffortWarning",
     "NoSensitiveFeaturesWarning",
     "NullComponentsWarning",
     "RankWarning",
@@ -15,6 +16,10 @@ __all__ = [
 
 class AccuracyWarning(UserWarning):
     """A discrepancy is known less accurately than the tolerance calls for."""
+
+
+class EffortWarning(UserWarning):
+    """The work that is about to begin takes minutes or more."""
 
 
 class NoSensitiveFeaturesWarning(UserWarning):

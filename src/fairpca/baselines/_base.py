@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 from fairpca._axes import PrincipalAxes
 from fairpca._checks import check_flag, check_n_components, check_two_groups
 from fairpca._components import Components
+from fairpca._magnitude import LARGEST, check_magnitude
 from fairpca._projection import LinearProjection
 from fairpca._scaling import standardized
 from fairpca._typing import AnyArray, FloatArray
@@ -21,6 +22,7 @@ class Baseline(LinearProjection):
     """Base of the estimators of this package; subclasses check their parameters and solve."""
 
     n_components: int | float
+    _largest_unscaled = LARGEST
 
     def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
         check_same_rows(X, sensitive_features)
@@ -28,6 +30,8 @@ class Baseline(LinearProjection):
         d = check_n_components(self.n_components, X.shape[1])
         check_flag("standardize", self.standardize)
         self._check_parameters()
+        if not self.standardize:
+            check_magnitude(X, self._largest_unscaled)
         groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
         rows, scaling = standardized(X, self.standardize)
         axes = PrincipalAxes.of(rows, n_null=X.shape[1], noise=scaling.noise)

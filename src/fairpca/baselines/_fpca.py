@@ -129,6 +129,9 @@ class FPCA(Baseline):
     (True, False)
     """
 
+    # Squares of covariances are numbers.
+    _largest_unscaled = 1e50
+
     def __init__(
         self,
         n_components: int = 2,

@@ -8,6 +8,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.validation import check_array, check_random_state
 
 from fairpca._checks import check_two_groups
+from fairpca._magnitude import in_own_units
 from fairpca._typing import BoolArray, FloatArray
 from fairpca.rows import check_same_rows
 
@@ -46,7 +47,7 @@ def delta_a(Z: Any, *, sensitive_features: Any, n_directions: int = 200, random_
     1.0
     """
     check_same_rows(Z, sensitive_features)
-    rows = check_array(Z, dtype=np.float64, input_name="Z")
+    rows = in_own_units(check_array(Z, dtype=np.float64, input_name="Z"))
     groups = check_two_groups(sensitive_features, len(rows))
     generator = np.random.default_rng(check_random_state(random_state).randint(2**31))
     first: BoolArray = groups == np.unique(groups)[0]

@@ -4,7 +4,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_random_state
+from sklearn.utils.validation import check_array
 
 from fairpca._checks import check_bandwidth, check_two_groups
 from fairpca.mmd import kernel_products, median_bandwidth
@@ -17,7 +17,6 @@ def mmd2(
     sensitive_features: Any,
     bandwidth: str | float = "median",
     unbiased: bool = False,
-    random_state: Any = None,
 ) -> float:
     r"""Return the squared maximum mean discrepancy between two groups of rows.
 
@@ -40,8 +39,6 @@ def mmd2(
         or train with test rows, give all of them one value, such as `FairPCA.bandwidth_`.
     unbiased : bool, default=False
         Which of the two estimates.
-    random_state : int, RandomState instance or None, default=None
-        Draws the rows for the median when there are more than 4096.
 
     Returns
     -------
@@ -58,8 +55,7 @@ def mmd2(
     groups = check_two_groups(sensitive_features, len(rows))
     sigma = check_bandwidth(bandwidth)
     if isinstance(sigma, str):
-        seed = check_random_state(random_state).randint(2**31)
-        sigma = median_bandwidth(rows, np.random.default_rng(seed))
+        sigma = median_bandwidth(rows)
     members = (groups[:, None] == np.unique(groups)).astype(np.float64)
     sums = members.T @ kernel_products(rows, members, sigma)
     m, n = members.sum(axis=0)

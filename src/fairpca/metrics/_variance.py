@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from fairpca._magnitude import in_own_units
 from fairpca._typing import FloatArray
 
 
@@ -32,7 +33,8 @@ def explained_variance(X: Any, components: Any) -> float:
     rows, frame = check_array(X, dtype=np.float64), _orthonormal(components)
     if frame.shape[1] != rows.shape[1]:
         raise ValueError(f"components have {frame.shape[1]} features but X has {rows.shape[1]}.")
-    centred = rows - rows.mean(axis=0)
+    rows = in_own_units(rows)
+    centred = in_own_units(rows - rows.mean(axis=0))
     total = float(np.vdot(centred, centred))
     if total == 0.0:
         raise ValueError("X has no variance.")

@@ -1,24 +1,36 @@
 """The median heuristic for the kernel bandwidth."""
 # SPDX-License-Identifier: MIT
 
+import math
+
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from fairpca._typing import FloatArray
+from fairpca._typing import FloatArray, IntArray
 
 EXACT_ROWS = 4096
-"""Up to this many rows all pairs are used (64 MB of distances); above, a random subsample of as many."""
+"""Up to this many rows all pairs are used."""
+
+N_PAIRS = 2**21
+"""Pairs of more rows: the median of as many is known to some hundredths of a percent."""
+
+MOST_ROWS = 2**17
+"""Rows at most that the pairs are made of."""
+
+ORDER = 20220222
+"""Seed of the one order in which rows are chosen and paired, whatever the random state of a fit is."""
 
 
-def median_bandwidth(Z: FloatArray, generator: np.random.Generator) -> float:
+def median_bandwidth(Z: FloatArray) -> float:
     """Return sigma = sqrt(median of |z_i - z_j|^2 over pairs / 2).
+
+    Above `EXACT_ROWS` rows the median is one over `N_PAIRS` pairs, in which every row of at most `MOST_ROWS` occurs
+    equally often. The same rows always give the same sigma.
 
     Parameters
     ----------
     Z : ndarray of shape (n, d)
-        Rows after plain PCA.
-    generator : numpy.random.Generator
-        Draws the subsample when n is above `EXACT_ROWS`.
+        Rows after plain PCA; of a longer table those of `bandwidth_rows`.
 
     Returns
     -------
@@ -26,11 +38,52 @@ def median_bandwidth(Z: FloatArray, generator: np.random.Generator) -> float:
         sigma. When more than half of the pairs coincide, the median of the positive distances is taken, and 1
         when all rows are equal.
     """
-    if len(Z) > EXACT_ROWS:
-        Z = Z[generator.choice(len(Z), EXACT_ROWS, replace=False)]
-    squares = pdist(Z, "sqeuclidean")
+    Z = Z[bandwidth_rows(len(Z))] if len(Z) > MOST_ROWS else Z
+    unit = _unit(Z)
+    # Squares in this unit neither overflow nor vanish, but for rows so far that infinity will do.
+    with np.errstate(over="ignore"):
+        squares = _squared_distances(Z / unit)
     median = float(np.median(squares, overwrite_input=True)) if squares.size else 0.0
     if median <= 0.0:
         positive = squares[squares > 0]
-        median = float(np.median(positive)) if positive.size else 2.0
-    return float(np.sqrt(median / 2.0))
+        if not positive.size:
+            return 1.0
+        median = float(np.median(positive))
+    return unit * math.sqrt(median / 2.0)
+
+
+def bandwidth_rows(n_rows: int) -> IntArray:
+    """Return the numbers, increasing, of the rows that are enough for the bandwidth of a table.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+    """
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(ORDER).choice(n_rows, MOST_ROWS, replace=False, shuffle=False))
+
+
+def _squared_distances(Z: FloatArray) -> FloatArray:
+    """Return |z_i - z_j|^2 of all pairs, or of pairs that are neighbours of some degree in a random ring."""
+    n = len(Z)
+    if n <= EXACT_ROWS:
+        return pdist(Z, "sqeuclidean")
+    # A random ring: neighbours in a sorted table are nearer than others.
+    ring = np.ascontiguousarray(Z[np.random.default_rng(ORDER).permutation(n)].T)
+    squares = np.zeros((min(N_PAIRS // n, (n - 1) // 2), n))
+    for coordinate in ring:
+        twice = np.concatenate([coordinate, coordinate])
+        for degree, row in enumerate(squares, start=1):
+            differences = coordinate - twice[degree : degree + n]
+            differences *= differences
+            row += differences
+    return squares.ravel()
+
+
+def _unit(Z: FloatArray) -> float:
+    """Return a power of two of the size of the differences between most rows."""
+    sizes = np.abs(Z - np.median(Z, axis=0))
+    size = float(np.median(sizes)) or float(sizes.max())
+    return math.ldexp(1.0, math.frexp(size)[1] - 1) if 0.0 < size < math.inf else 1.0

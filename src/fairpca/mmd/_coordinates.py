@@ -1,15 +1,22 @@
 """From raw blocks of rows to the coordinates that a discrepancy works in, and its derivatives back."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca._typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca.mmd._islands import Islands
 from fairpca.rows import Rows
 
 SAMPLE_ROWS = 4096
 """Rows that suggest where the others are."""
+
+BODY_SHARE = 0.95
+"""Share of the rows that must be on one island for the others to be left out of its fit."""
+
+FAR_MEAN = 1.0
+"""Distance in bandwidths of the mean of all rows from that of most of them from which on it is no origin."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +107,21 @@ class MeasuredRows:
         """Return lambda_j for each column; 1 without multipliers."""
         return np.ones(len(self.owner)) if multipliers is None else np.asarray(multipliers)[self.owner]
 
-    def sample_coordinates(self) -> FloatArray:
-        """Return y / sigma of rows evenly spaced through the table, at most `SAMPLE_ROWS`."""
+    def seen_from_the_body(self) -> tuple["MeasuredRows", FloatArray]:
+        """Return the same with an origin among most of the rows, and y / sigma of a sample from there.
+
+        The sample are rows evenly spaced through the table, at most `SAMPLE_ROWS`. A row that is far from the others
+        moves the mean away from all of them: approximations that suit the neighbourhood of the origin would suit no
+        row, and differences from it would have few digits.
+        """
         block, _ = self.rows.sample(spaced_indices(self.rows.n_rows))
-        return self.coordinates.centred(block) @ (self.coordinates.matrix / self.bandwidth)
+        matrix = self.coordinates.matrix / self.bandwidth
+        sample = self.coordinates.centred(block) @ matrix
+        body = main_body(sample)
+        if np.abs(sample[body].mean(axis=0)).max() <= FAR_MEAN:
+            return self, sample
+        moved = Coordinates(block[body].mean(axis=0, dtype=np.float64), self.coordinates.matrix)
+        return replace(self, coordinates=moved), moved.centred(block) @ matrix
 
 
 def spaced_indices(n_rows: int) -> IntArray:
@@ -116,6 +134,23 @@ def spaced_indices(n_rows: int) -> IntArray:
     """
     count = min(n_rows, SAMPLE_ROWS)
     return np.arange(count, dtype=np.int64) * n_rows // count
+
+
+def main_body(Z: FloatArray) -> BoolArray:
+    """Return which rows belong to the main body: all, but for few that are too far away for the kernel to see.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Rows in units of the bandwidth.
+    """
+    origins = Islands.of(Z).origins
+    if origins is None:
+        return np.ones(len(Z), dtype=bool)
+    islands, counts = np.unique(origins, return_counts=True)
+    if counts.max() < BODY_SHARE * len(Z):
+        return np.ones(len(Z), dtype=bool)
+    return np.asarray(origins == islands[counts.argmax()])
 
 
 def principal_rotation(Z: FloatArray) -> FloatArray:

@@ -3,10 +3,14 @@
 
 import numpy as np
 
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._typing import FloatArray
 from fairpca.measures import SignedMeasures
-from fairpca.mmd._gaussian import gaussian_products, gaussian_rate_products
+from fairpca.mmd._gaussian import WIDE, gaussian_products, gaussian_rate_products
+from fairpca.mmd._islands import Islands
 from fairpca.mmd._moments import KernelMoments
+
+LARGEST_SINGLE = 1e15
+"""Coordinates, in bandwidths, whose products with each other stay within float32."""
 
 ONE_SIDED = 0.2
 """Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
@@ -52,7 +56,7 @@ class ExactMMD:
         V : ndarray of shape (p, d)
             Loading matrix.
         """
-        return self._sum_by_measure(gaussian_products(self._project(V), self._weights))
+        return self._sum_by_measure(gaussian_products(self._islands(V).positions, self._weights))
 
     def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) and the Euclidean gradient of sum_j lambda_j h_j, in one pass.
@@ -71,10 +75,10 @@ class ExactMMD:
         gradient : ndarray of shape (p, d)
             Gradient of the weighted sum with respect to V.
         """
-        Z = self._project(V)
-        products = gaussian_products(Z, self._with_moments(Z))
-        smoothed, forces = self._split(products, Z, multipliers)
-        return self._sum_by_measure(smoothed), (-2.0 / self.bandwidth) * (self._X.T @ forces)
+        islands = self._islands(V)
+        products = gaussian_products(islands.positions, self._with_moments(islands.local))
+        smoothed, forces = self._split(products, islands.local, multipliers)
+        return self._sum_by_measure(smoothed), self._pulled_back(islands, forces)
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -90,10 +94,11 @@ class ExactMMD:
         multipliers : ndarray of shape (n_measures,), default=None
             The lambda_j; by default all 1.
         """
-        Z, Z_rate = self._project(V), self._project(direction)
-        plain, changed = gaussian_rate_products(Z, Z_rate, self._with_moments(Z_rate), self._with_moments(Z))
+        islands = self._islands(V)
+        Z, Z_rate = islands.local, islands.seen_locally(self._along(direction))
+        plain, changed = gaussian_rate_products(islands, Z_rate, self._with_moments(Z_rate), self._with_moments(Z))
         forces = self._split(plain, Z_rate, multipliers)[1] - self._split(changed, Z, multipliers)[1]
-        return (-2.0 / self.bandwidth) * (self._X.T @ forces)
+        return self._pulled_back(islands, forces)
 
     def hessian(
         self,
@@ -116,7 +121,8 @@ class ExactMMD:
         multipliers : ndarray of shape (n_measures,), default=None
             The lambda_j; by default all 1.
         single_precision : bool, default=False
-            Compute in float32, twice as fast: enough for the metric of a quasi-Newton method.
+            Compute in float32, twice as fast: enough for the metric of a quasi-Newton method. Rows too wide for it
+            are computed in float64 all the same.
 
         Returns
         -------
@@ -124,12 +130,15 @@ class ExactMMD:
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
         scale = np.ones(self.n_measures) if multipliers is None else multipliers
-        dtype = np.dtype(np.float32 if single_precision else np.float64)
-        Z: AnyArray = self._project(V).astype(dtype)
-        N: AnyArray = self._project(Q).astype(dtype)
+        islands = self._islands(V)
+        Z, N = islands.local, islands.seen_locally(self._along(Q))
+        # Moments of wide rows cancel; squares of large numbers overflow.
+        enough = np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
+        dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
+        positions, Z, N = (each.astype(dtype) for each in (islands.positions, Z, N))
         hessian = np.zeros((N.shape[1] * Z.shape[1],) * 2)
         for c, weight in enumerate(self._weights.T.astype(dtype)):
-            hessian += scale[self._owner[c]] * KernelMoments.of(Z, N, weight).hessian(Z, N)
+            hessian += scale[self._owner[c]] * KernelMoments.of(positions, Z, N, weight).hessian(Z, N)
         # The chart's second-order term: the Riemannian Hessian subtracts B sym(V'G).
         inside = V.T @ gradient
         blocks = hessian.reshape(Z.shape[1], N.shape[1], Z.shape[1], N.shape[1])
@@ -155,7 +164,7 @@ class ExactMMD:
             Their directions, seen from the mean.
         """
         sizes = np.abs(self._weights)
-        products = gaussian_products(self._project(V), np.hstack([self._weights, sizes]))
+        products = gaussian_products(self._islands(V).positions, np.hstack([self._weights, sizes]))
         smoothed, nearby = np.hsplit(products, 2)
         added = self._weights * smoothed
         alone = added > ONE_SIDED * sizes * nearby
@@ -163,10 +172,17 @@ class ExactMMD:
         directions = self._X[rows].T
         return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 
-    def _project(self, V: FloatArray) -> FloatArray:
-        """Return the projections in units of the bandwidth, centred to lose no digits in squared norms."""
-        Z = self._X @ (V / self.bandwidth)
-        return Z - Z.mean(axis=0)
+    def _along(self, V: FloatArray) -> FloatArray:
+        """Return the projections in units of the bandwidth."""
+        return self._X @ (V / self.bandwidth)
+
+    def _islands(self, V: FloatArray) -> Islands:
+        return Islands.of(self._along(V))
+
+    def _pulled_back(self, islands: Islands, forces: FloatArray) -> FloatArray:
+        """Return -2 X'F / sigma; the forces on an island sum to 0, so that rows may be seen from anywhere."""
+        rows = self._X if islands.origins is None else islands.seen_locally(self._X)
+        return (-2.0 / self.bandwidth) * (rows.T @ forces)
 
     def _with_moments(self, Z: FloatArray) -> FloatArray:
         """Return the columns [w_c, w_c * Z] for each c, side by side."""

@@ -73,8 +73,8 @@ class FourierMMD:
             raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
         self.n_measures = n_measures
         self.bandwidth = float(bandwidth)
-        self._data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
-        self._sample = self._data.sample_coordinates()
+        data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
+        self._data, self._sample = data.seen_from_the_body()
         self._bound_per_kernel_error = self._data.by_measure(rows.total(absolute_weights) ** 2)
         self._grid: FourierGrid | None = None
         self.accuracy = accuracy

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfc, erfcinv
 
-from fairpca._typing import AnyArray, FloatArray, IntArray
-from fairpca.mmd._coordinates import principal_rotation
+from fairpca._typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca.mmd._coordinates import main_body, principal_rotation
 
 OUTLIER_COST = 20
 """Time of one exact kernel value in units of one feature."""
@@ -18,6 +18,9 @@ MOST_OUTLIERS = 2000
 
 MOST_FEATURES = 2**17
 """Size of the largest grid, 1 MB for each weight column."""
+
+BEYOND = 2.0**40
+"""A number of frequencies that no grid has."""
 
 SLACK = 1.05
 """Widening of the box beyond the rows seen, so that it still holds them when the frame moves a little."""
@@ -72,12 +75,13 @@ class FourierGrid:
         target : float
             Largest allowed error of the kernel on the box.
         """
-        rotation = principal_rotation(Z)
+        body = main_body(Z)
+        rotation = principal_rotation(Z[body])
         Y = Z @ rotation
         share = n_rows / len(Y)
         # Light tails reach further among more rows: the largest of n normal numbers is about sqrt(2 log n).
         reach = SLACK * math.sqrt(max(1.0, math.log(n_rows) / math.log(max(len(Y), 3))))
-        left_out, lowest, greatest = _nested_boxes(Y, int(MOST_OUTLIERS / (4 * share)))
+        left_out, lowest, greatest = _nested_boxes(Y, body, int(MOST_OUTLIERS / (4 * share)))
         half_widths = reach * (greatest - lowest) / 2
         n_features = _n_features(_frequencies(2 * half_widths, target)[1])
         best = int(np.argmin(n_features + OUTLIER_COST * share * left_out))
@@ -155,7 +159,7 @@ def _frequencies(diameter: AnyArray, target: float) -> tuple[AnyArray, AnyArray]
     # Half of the error for the images, half for the cut; 4.5 > 4 leaves room for the geometric sum.
     gap = math.sqrt(2 * math.log(4.5 / error))
     spacing = 2 * np.pi / (diameter + gap)
-    highest = np.ceil(math.sqrt(2) * erfcinv(error / 2) / spacing).astype(np.int64)
+    highest = np.ceil(np.minimum(math.sqrt(2) * erfcinv(error / 2) / spacing, BEYOND)).astype(np.int64)
     return spacing, highest
 
 
@@ -163,10 +167,10 @@ def _n_features(highest: AnyArray) -> AnyArray:
     return np.prod(2.0 * (highest + 1), axis=-1)
 
 
-def _nested_boxes(Y: FloatArray, most: int) -> tuple[IntArray, FloatArray, FloatArray]:
+def _nested_boxes(Y: FloatArray, body: BoolArray, most: int) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return how many of the outermost rows are left out, and the corners of the boxes around the others."""
-    scale = np.maximum(Y.std(axis=0), 1e-300)
-    inwards = np.argsort(np.max(np.abs(Y - Y.mean(axis=0)) / scale, axis=1))
+    centre, scale = Y[body].mean(axis=0), np.maximum(Y[body].std(axis=0), 1e-300)
+    inwards = np.argsort(np.max(np.abs(Y - centre) / scale, axis=1))
     Y = Y[inwards]
     counts = np.unique(np.geomspace(1, max(1, most), 24).astype(np.int64))
     left_out = np.concatenate([[0], counts[counts <= min(most, len(Y) // 2)]])

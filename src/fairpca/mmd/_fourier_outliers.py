@@ -9,6 +9,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._fourier_grid import MOST_OUTLIERS, FourierGrid
+from fairpca.mmd._gaussian import inner_differences
 
 CHUNK = 64
 """Outliers at a time, so that their kernel values with the rows of a piece stay in the cache."""
@@ -118,7 +119,7 @@ def cross_force_rates(
         pulls = (-2.0 * scales * weights_out[chunk]) @ weights * _kernel(Y, here)
         _add_forces(inside, outside[:, chunk], pulls, rate, velocity)
         # The rate of k is -k (y_o - y_i).(y'_o - y'_i).
-        _add_forces(inside, outside[:, chunk], -pulls * _inner_differences(Y, here, rate, velocity), Y, here)
+        _add_forces(inside, outside[:, chunk], -pulls * inner_differences(here, Y, velocity, rate), Y, here)
     return inside, outside
 
 
@@ -128,17 +129,9 @@ def _chunks(Y_out: FloatArray) -> Iterator[slice]:
 
 def _kernel(Y: FloatArray, Y_out: FloatArray) -> FloatArray:
     """Return k(y_o, y_i), of shape (k, n): the rows, of which there are more, are contiguous."""
-    squares = _inner_differences(Y, Y_out, Y, Y_out)
+    squares = inner_differences(Y_out, Y, Y_out, Y)
     squares *= -0.5
     return np.exp(squares, out=squares)
-
-
-def _inner_differences(Y: FloatArray, Y_out: FloatArray, rate: FloatArray, rate_out: FloatArray) -> FloatArray:
-    """Return (y_o - y_i).(y'_o - y'_i); differences first, since far rows would cost digits of the near ones."""
-    total = np.zeros((Y_out.shape[1], Y.shape[1]))
-    for y, o, y_rate, o_rate in zip(Y, Y_out, rate, rate_out, strict=True):
-        total += np.subtract.outer(o, y) * np.subtract.outer(o_rate, y_rate)
-    return total
 
 
 def _column_sums(kernel: FloatArray, weights: FloatArray, weights_out: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairpca._threads import run_all
 from fairpca._typing import AnyArray, FloatArray
+from fairpca.mmd._islands import Islands
 from fairpca.mmd._tiles import LANES, strip_products, symmetric_products
 
 try:
@@ -27,6 +28,10 @@ SMALL = 2_000_000
 MANY_COLUMNS = 48
 """Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
 
+WIDE = 64.0
+"""Distance from the centre, in bandwidths, beyond which squared norms cost too many digits: WIDE^2 times the rounding
+error is 1e-12 in float64 and 2e-4 in float32."""
+
 
 def gaussian_products(Z: AnyArray, operand: AnyArray) -> AnyArray:
     """Return K @ operand with K_ij = exp(-|z_i - z_j|^2 / 2).
@@ -34,7 +39,7 @@ def gaussian_products(Z: AnyArray, operand: AnyArray) -> AnyArray:
     Parameters
     ----------
     Z : ndarray of shape (n, d)
-        Centred rows in units of the bandwidth.
+        Rows in units of the bandwidth: the positions of `Islands`, so that none is very far from the others.
     operand : ndarray of shape (n, n_columns)
         Right-hand sides. Many columns in float32 are multiplied in float32.
 
@@ -56,18 +61,17 @@ def kernel_products(rows: FloatArray, operand: FloatArray, bandwidth: float) -> 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-        Rows x_i.
+        Rows x_i, finite numbers of any size.
     operand : ndarray of shape (n, n_columns)
         Right-hand sides.
     bandwidth : float
         sigma.
     """
-    # Centring loses no digits of the distances to large means.
-    return gaussian_products((rows - rows.mean(axis=0)) / bandwidth, operand)
+    return gaussian_products(Islands.of(rows, bandwidth).positions, operand)
 
 
 def gaussian_rate_products(
-    Z: FloatArray, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray
+    islands: Islands, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return K @ operand and (K * M) @ rate_operand with M_ij = (z_i - z_j).(z'_i - z'_j).
 
@@ -75,57 +79,90 @@ def gaussian_rate_products(
 
     Parameters
     ----------
-    Z, Z_rate : ndarray of shape (n, d)
-        Centred rows in units of the bandwidth, and their velocities.
+    islands : Islands
+        The rows z.
+    Z_rate : ndarray of shape (n, d)
+        Their velocities, seen locally.
     operand, rate_operand : ndarray of shape (n, n_columns)
         Right-hand sides of the two products.
     """
-    plain, changed = symmetric_products(_GaussianRateTiles(Z, Z_rate).fill, [operand, rate_operand])
+    plain, changed = symmetric_products(_GaussianRateTiles(islands, Z_rate).fill, [operand, rate_operand])
     return plain, changed
+
+
+def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate: AnyArray) -> AnyArray:
+    """Return (z_i - z_j).(z'_i - z'_j), of shape (n, k); differences first, so that no size of the z costs digits.
+
+    Parameters
+    ----------
+    Z, rate : ndarray of shape (d, n)
+        z_i and z'_i as columns; one array where they are the same.
+    others, other_rate : ndarray of shape (d, k)
+        z_j and z'_j.
+    """
+    total = np.zeros((Z.shape[1], others.shape[1]), dtype=Z.dtype)
+    for here, there, here_rate, there_rate in zip(Z, others, rate, other_rate, strict=True):
+        differences = np.subtract.outer(here, there)
+        differences *= differences if rate is Z else np.subtract.outer(here_rate, there_rate)
+        total += differences
+    return total
 
 
 def _native_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
     n, n_columns = operand.shape
     sums = np.zeros((LANES, n_columns, n))
-    arguments = (np.ascontiguousarray(Z.T), _half_squares(Z), np.ascontiguousarray(operand.T))
+    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(operand.T))
     lanes = [partial(_native.gaussian_lane, *arguments, sums[lane], lane, LANES) for lane in range(LANES)]
     run_all(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
     return sums.sum(axis=0).T
 
 
-def _half_squares(Z: FloatArray) -> FloatArray:
-    half: FloatArray = -0.5 * np.einsum("ij,ij->i", Z, Z)
-    return half
-
-
 class _GaussianTiles:
-    """Tiles of K. The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms."""
+    """Tiles of K.
 
-    def __init__(self, Z: FloatArray) -> None:
-        half = _half_squares(Z)[:, None]
+    The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms, which costs some
+    digits, or, where rows are so wide that it would cost many, a sum over the coordinates.
+    """
+
+    def __init__(self, Z: AnyArray) -> None:
+        self._columns = np.ascontiguousarray(Z.T)
+        half = -0.5 * np.einsum("ij,ij->i", Z, Z)[:, None]
+        self._is_wide = bool(half.min() < -0.5 * WIDE**2)
         ones = np.ones_like(half)
         self._left = np.hstack([Z, half, ones])
         self._right = np.hstack([Z, ones, half])
 
-    def fill(self, rows: slice, columns: slice, tiles: Sequence[FloatArray]) -> None:
-        np.matmul(self._left[rows], self._right[columns].T, out=tiles[0])
-        if NATIVE and tiles[0].dtype == np.float64:
-            _native.exp_inplace(tiles[0])
+    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
+        exponents = tiles[0]
+        if self._is_wide:
+            here, there = self._columns[:, rows], self._columns[:, columns]
+            np.multiply(inner_differences(here, there, here, there), -0.5, out=exponents)
         else:
-            np.exp(tiles[0], out=tiles[0])
+            np.matmul(self._left[rows], self._right[columns].T, out=exponents)
+            np.minimum(exponents, 0.0, out=exponents)
+        if NATIVE and exponents.dtype == np.float64:
+            _native.exp_inplace(exponents)
+        else:
+            np.exp(exponents, out=exponents)
 
 
 class _GaussianRateTiles(_GaussianTiles):
     """Tiles of K and of K * M."""
 
-    def __init__(self, Z: FloatArray, Z_rate: FloatArray) -> None:
-        super().__init__(Z)
+    def __init__(self, islands: Islands, Z_rate: FloatArray) -> None:
+        super().__init__(islands.positions)
+        Z = islands.local
+        self._local, self._rate = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z_rate.T)
         inner = np.einsum("ij,ij->i", Z, Z_rate)[:, None]
         ones = np.ones_like(inner)
         self._left_rate = np.hstack([-Z, -Z_rate, inner, ones])
         self._right_rate = np.hstack([Z_rate, Z, ones, inner])
 
-    def fill(self, rows: slice, columns: slice, tiles: Sequence[FloatArray]) -> None:
+    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
         super().fill(rows, columns, tiles)
-        np.matmul(self._left_rate[rows], self._right_rate[columns].T, out=tiles[1])
+        if self._is_wide:
+            here, there = self._local[:, rows], self._local[:, columns]
+            tiles[1][...] = inner_differences(here, there, self._rate[:, rows], self._rate[:, columns])
+        else:
+            np.matmul(self._left_rate[rows], self._right_rate[columns].T, out=tiles[1])
         np.multiply(tiles[0], tiles[1], out=tiles[1])

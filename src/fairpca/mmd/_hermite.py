@@ -8,6 +8,7 @@ import numpy as np
 from fairpca._typing import FloatArray, IntArray
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._hermite_basis import HermiteBasis
+from fairpca.mmd._hermite_heavy import HeavyRows
 from fairpca.mmd._hermite_passes import (
     force_rates_of_block,
     forces_of_block,
@@ -61,8 +62,8 @@ class HermiteMMD:
     ) -> None:
         self.n_measures = n_measures
         self.bandwidth = float(bandwidth)
-        self._data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
-        self._sample = self._data.sample_coordinates()
+        data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
+        self._data, self._sample = data.seen_from_the_body()
         self._basis: HermiteBasis | None = None
         self.n_features = n_features
         self.offset: FloatArray = np.zeros(n_measures)
@@ -120,15 +121,16 @@ class HermiteMMD:
         values, bounds : ndarray of shape (n_measures,)
             The estimates, and how far at most each is from the exact h_j but for rounding.
         """
-        least, diagonal, most = self._range(V, self._basis_at(V))
+        least, diagonal, most, _ = self._range(V, self._basis_at(V))
         estimate = least + diagonal
         return estimate, np.maximum(estimate - least, most - estimate)
 
     def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
         """Return the vector h at V and its errors, given a sample of the rows, without use of the offset.
 
-        As `value_and_bound`, with what the features leave out off the diagonal estimated on the sample: the errors are
-        those of the estimate, exceeded with a probability of less than one in a thousand.
+        As `value_and_bound`, with what the features leave out off the diagonal computed for the rows where it can be
+        most, and estimated on the sample for the others: the errors are those of the estimate, exceeded with a
+        probability of about one in a thousand.
 
         Parameters
         ----------
@@ -143,8 +145,8 @@ class HermiteMMD:
             The estimates and their errors.
         """
         basis = self._basis_at(V)
-        least, diagonal, most = self._range(V, basis)
-        left_out, errors = map(self._data.by_measure, sample.estimate(V, basis))
+        least, diagonal, most, heavy = self._range(V, basis)
+        left_out, errors = map(self._data.by_measure, sample.estimate(V, basis, heavy))
         values = np.clip(least + diagonal + left_out, least, most)
         return values, np.minimum(errors, np.maximum(values - least, most - values))
 
@@ -160,11 +162,12 @@ class HermiteMMD:
         """
         return ResidualSample.draw(self._data, generator, part_rows)
 
-    def _range(self, V: FloatArray, basis: HermiteBasis) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the least that each h_j can be, what the diagonal of the residual adds, and the most it can be."""
+    def _range(self, V: FloatArray, basis: HermiteBasis) -> tuple[FloatArray, FloatArray, FloatArray, HeavyRows]:
+        """Return the least each h_j can be, what the residual's diagonal adds, the most it can be, and heavy rows."""
         sums = self._data.rows.total(residuals_of_block, self._frame(V, basis), basis)
         least = self._squared_norms(sums.moments)
-        return least, self._data.by_measure(sums.diagonal), least + self._data.by_measure(sums.spread**2)
+        most = least + self._data.by_measure(sums.spread**2)
+        return least, self._data.by_measure(sums.diagonal), most, sums.heavy
 
     def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_D + offset) and the Euclidean gradient of sum_j lambda_j h_D,j, in two passes.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._typing import FloatArray, IntArray
-from fairpca.mmd._coordinates import principal_rotation
+from fairpca.mmd._coordinates import main_body, principal_rotation
 from fairpca.mmd._hermite_tree import ProductTree, product_tree
 
 NARROWEST = 0.05
@@ -60,10 +60,12 @@ class HermiteBasis:
         Parameters
         ----------
         Z : ndarray of shape (n, d)
-            Projections of a sample of rows, in bandwidths.
+            Projections of a sample of rows, in bandwidths. Those of few rows too far from the others for the kernel
+            to see them do not count: the features are 0 there.
         n_features : int
             D.
         """
+        Z = Z[main_body(Z)]
         rotation = principal_rotation(Z)
         squares = 6 * np.maximum((Z @ rotation).std(axis=0), NARROWEST) ** 2
         ratios = squares / (1 + np.sqrt(1 + squares)) ** 2
@@ -133,7 +135,8 @@ class HermiteBasis:
         """Return psi_n(y_a), of shape (n_orders, d, n)."""
         table = np.empty((int(self.orders.max()) + 1, *Y.shape))
         ratios, slopes = self.ratios[:, None], self._slopes[:, None]
-        np.exp(-0.5 * self.decay[:, None] * Y * Y, out=table[0])
+        with np.errstate(over="ignore"):
+            np.exp(-0.5 * self.decay[:, None] * Y * Y, out=table[0])
         table[0] *= np.sqrt(slopes)
         steps = slopes * Y
         for n in range(len(table) - 1):

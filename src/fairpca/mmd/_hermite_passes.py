@@ -12,6 +12,7 @@ import numpy as np
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._hermite_basis import HermiteBasis
+from fairpca.mmd._hermite_heavy import HeavyRows
 
 PIECE_NUMBERS = 2**20
 """Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
@@ -30,14 +31,22 @@ class Residuals:
         sum_i w_ic^2 r_i with the residual r_i = 1 - |Phi(y_i)|^2 of the kernel at row i.
     spread : ndarray of shape (n_columns,)
         sum_i |w_ic| sqrt(r_i).
+    heavy : HeavyRows
+        The rows with the largest |w_i| sqrt(r_i).
     """
 
     moments: FloatArray
     diagonal: FloatArray
     spread: FloatArray
+    heavy: HeavyRows
 
     def __add__(self, other: "Residuals") -> "Residuals":
-        return Residuals(self.moments + other.moments, self.diagonal + other.diagonal, self.spread + other.spread)
+        return Residuals(
+            self.moments + other.moments,
+            self.diagonal + other.diagonal,
+            self.spread + other.spread,
+            self.heavy + other.heavy,
+        )
 
 
 def moments_of_block(X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis) -> FloatArray:
@@ -50,16 +59,30 @@ def moments_of_block(X: AnyArray, weights: AnyArray, frame: Coordinates, basis: 
 
 def residuals_of_block(X: AnyArray, weights: AnyArray, frame: Coordinates, basis: HermiteBasis) -> Residuals:
     """Return moments and residuals of a block."""
-    n_columns = weights.shape[1]
-    total = Residuals(np.zeros((n_columns, basis.n_features)), np.zeros(n_columns), np.zeros(n_columns))
+    n_columns, d = weights.shape[1], frame.matrix.shape[1]
+    nothing = np.zeros(n_columns)
+    total = Residuals(np.zeros((n_columns, basis.n_features)), nothing, nothing, HeavyRows.none(d, n_columns))
     workspace = _workspace(basis)
     for rows, piece_weights in _pieces(X, weights, frame, basis):
-        features = basis.values(frame.matrix.T @ rows.T, workspace)
-        # Rounding can bring the sum of squares above 1.
-        residual = np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
+        Y = frame.matrix.T @ rows.T
+        features = basis.values(Y, workspace)
+        residual = _residuals(features)
         spread = np.abs(piece_weights) @ np.sqrt(residual)
-        total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread)
+        heavy = HeavyRows.of(Y.T, piece_weights.T, residual)
+        total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread, heavy)
     return total
+
+
+def residuals_of_points(Z: FloatArray, basis: HermiteBasis) -> FloatArray:
+    """Return 1 - |Phi(z)|^2 at each of n points in the axes of the basis, given as an array of shape (n, d)."""
+    height, workspace = _height(basis), _workspace(basis)
+    pieces = [np.ascontiguousarray(Z[start : start + height].T) for start in range(0, len(Z), height)]
+    return np.concatenate([_residuals(basis.values(piece, workspace)) for piece in pieces])
+
+
+def _residuals(features: FloatArray) -> FloatArray:
+    # Rounding can bring the sum of squares above 1.
+    return np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
 
 
 def moment_rates_of_block(

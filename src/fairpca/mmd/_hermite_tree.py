@@ -134,7 +134,8 @@ class Branch:
     def make_values(self, table: FloatArray, out: FloatArray) -> None:
         left, right = self.left.values(table), self.right.values(table)
         for functions, count, made in self._runs:
-            np.multiply(left[functions, None], right[:count], out=out[made].reshape(-1, count, out.shape[1]))
+            height = functions.stop - functions.start
+            np.multiply(left[functions, None], right[:count], out=out[made].reshape(height, count, out.shape[1]))
 
     def moments(self, table: FloatArray, weights: FloatArray) -> FloatArray:
         # Sums of products are matrix products of the two sides: the products themselves are not needed.

@@ -43,15 +43,17 @@ class KernelMoments:
     mixed: AnyArray
 
     @classmethod
-    def of(cls, Z: AnyArray, N: AnyArray, weight: AnyArray) -> "KernelMoments":
+    def of(cls, positions: AnyArray, Z: AnyArray, N: AnyArray, weight: AnyArray) -> "KernelMoments":
         """Compute the products for one signed column.
 
         Parameters
         ----------
+        positions : ndarray of shape (n, d)
+            Projections in units of the bandwidth, for the kernel; float32 or float64, like the others.
         Z : ndarray of shape (n, d)
-            Projections in units of the bandwidth; float32 or float64, like the other two.
+            The same, those of each island from an origin of its own (see `Islands`).
         N : ndarray of shape (n, q)
-            Rows along the directions of the chart, in the same units.
+            Rows along the directions of the chart, likewise.
         weight : ndarray of shape (n,)
             w.
         """
@@ -60,7 +62,7 @@ class KernelMoments:
         operand = np.hstack(
             [np.ones((n, 1), dtype=Z.dtype), Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)]
         )
-        products = gaussian_products(Z, weight[:, None] * operand)
+        products = gaussian_products(positions, weight[:, None] * operand)
         smoothed = products[:, 0].copy()
         products *= weight[:, None]
         splits = np.cumsum([1, d, len(upper[0]), q])

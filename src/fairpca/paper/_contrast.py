@@ -51,7 +51,7 @@ def fit_on_ellipses(*, method: str) -> Outcome:
         The method.
     """
     X, groups = sample()
-    bandwidth = pca_bandwidth(X, 1, _SEED)
+    bandwidth = pca_bandwidth(X, 1)
     estimator: Any = ReconstructionFairPCA(1, standardize=False)
     if method == DISTRIBUTION:
         estimator = FairPCA(

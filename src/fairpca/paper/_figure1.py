@@ -70,7 +70,7 @@ def fit_on_sample(*, n_per_group: int, moments: str, method: Method) -> Outcome:
         The method.
     """
     X, groups = sample(n_per_group, moments)
-    bandwidth = pca_bandwidth(X, 2, _SEED)
+    bandwidth = pca_bandwidth(X, 2)
     fitted = fit(method, X, groups, 2, bandwidth, _SEED)
     row = {
         "n_per_group": n_per_group,

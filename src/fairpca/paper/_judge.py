@@ -1,7 +1,6 @@
 """One method fitted and judged on one split."""
 # SPDX-License-Identifier: MIT
 
-import numpy as np
 from sklearn.decomposition import PCA
 
 from fairpca._typing import AnyArray, FloatArray
@@ -13,7 +12,7 @@ from fairpca.paper._results import Row
 from fairpca.plots import projection_spectrum
 
 
-def pca_bandwidth(X: FloatArray, n_components: int, seed: int) -> float:
+def pca_bandwidth(X: FloatArray, n_components: int) -> float:
     """Return the median heuristic's sigma for rows after plain PCA, one value for all methods.
 
     Parameters
@@ -22,11 +21,9 @@ def pca_bandwidth(X: FloatArray, n_components: int, seed: int) -> float:
         Centred rows.
     n_components : int
         d.
-    seed : int
-        Draws rows when there are too many for all pairs.
     """
     Z = PCA(n_components, svd_solver="full").fit_transform(X)
-    return median_bandwidth(Z, np.random.default_rng(seed))
+    return median_bandwidth(Z)
 
 
 def judge(method: Method, split: Split, n_components: int, seed: int) -> tuple[Fit, Row]:
@@ -51,7 +48,7 @@ def judge(method: Method, split: Split, n_components: int, seed: int) -> tuple[F
         Variance kept in percent, MMD^2 with the sigma of the training rows, a classifier's accuracy in percent and
         parity gaps in both protocols, and whether the method converged.
     """
-    bandwidth = pca_bandwidth(split.X_train, n_components, seed)
+    bandwidth = pca_bandwidth(split.X_train, n_components)
     fitted = fit(method, split.X_train, split.a_train, n_components, bandwidth, seed)
     reports = {
         protocol: evaluate_projection(fitted.components, split, bandwidth=bandwidth, protocol=protocol)

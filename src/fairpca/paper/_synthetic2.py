@@ -65,7 +65,7 @@ def fit_on_split(*, variant: str, p: int, method: Method, seed: int) -> Outcome:
     """
     X, groups = make_synthetic2(p, N_PER_GROUP, variant=variant, random_state=_SEED)
     split = Split.random(X, groups, groups, seed=seed)
-    bandwidth = pca_bandwidth(split.X_train, N_COMPONENTS, seed)
+    bandwidth = pca_bandwidth(split.X_train, N_COMPONENTS)
     fitted = fit(method, split.X_train, split.a_train, N_COMPONENTS, bandwidth, seed)
     row = {"variant": variant, "p": p, "method": method.name, "split": seed, **how_it_went(fitted)}
     row["bandwidth"] = bandwidth

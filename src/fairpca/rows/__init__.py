@@ -11,7 +11,7 @@ from fairpca.rows._dask_projection import project_lazily
 from fairpca.rows._dask_table import dask_table, header
 from fairpca.rows._protocol import Rows
 from fairpca.rows._same_rows import check_same_rows
-from fairpca.rows._strata import StratifiedDraw, normalised, shares, strata
+from fairpca.rows._strata import StratifiedDraw, deal, normalised, shares, strata
 
 __all__ = [
     "ArrayRows",
@@ -22,6 +22,7 @@ __all__ = [
     "check_finite",
     "check_same_rows",
     "dask_table",
+    "deal",
     "header",
     "is_dask",
     "normalised",

@@ -20,11 +20,14 @@ class StratifiedDraw:
         Number of the stratum of each.
     factors : ndarray of shape (k,)
         How many rows of its stratum each stands for.
+    counts : ndarray of shape (n_strata,)
+        Rows of each stratum in the table.
     """
 
     indices: IntArray
     strata: IntArray
     factors: FloatArray
+    counts: IntArray
 
     @classmethod
     def of(cls, indices: IntArray, strata: IntArray, counts: IntArray) -> "StratifiedDraw":
@@ -39,20 +42,27 @@ class StratifiedDraw:
         """
         order = np.argsort(indices)
         drawn = np.bincount(strata, minlength=len(counts))
-        return cls(indices[order], strata[order], (counts / np.maximum(drawn, 1))[strata[order]])
+        return cls(indices[order], strata[order], (counts / np.maximum(drawn, 1))[strata[order]], counts)
 
-    def deal(self, n_parts: int, generator: np.random.Generator) -> list[IntArray]:
-        """Return positions in `indices`, dealt at random to parts, each with its share of every stratum.
 
-        Parameters
-        ----------
-        n_parts : int
-            Number of parts.
-        generator : numpy.random.Generator
-            Shuffles the rows.
-        """
-        shuffled = np.lexsort([generator.random(len(self.indices)), self.strata])
-        return [shuffled[part::n_parts] for part in range(n_parts)]
+def deal(strata: IntArray, n_parts: int, fewest: int) -> list[IntArray]:
+    """Return the rows of each of some parts, every part with its share of every stratum.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (k,)
+        Number of the stratum of each row; the rows are in random order.
+    n_parts : int
+        Number of parts.
+    fewest : int
+        A stratum with fewer rows is not dealt: every part has all of them.
+    """
+    parts: list[list[IntArray]] = [[] for _ in range(n_parts)]
+    for s in np.unique(strata):
+        rows = np.flatnonzero(strata == s)
+        for number, part in enumerate(parts):
+            part.append(rows if len(rows) < fewest else rows[number::n_parts])
+    return [np.concatenate(part) if part else np.empty(0, dtype=np.int64) for part in parts]
 
 
 def strata(weights: AnyArray) -> IntArray:

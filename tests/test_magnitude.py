@@ -1,0 +1,40 @@
+"""Numbers so large or small that squares are none: refused before the work, or scaled first."""
+
+import numpy as np
+import pytest
+
+from fairpca.baselines import FPCA, ReconstructionFairPCA
+from fairpca.metrics import delta_a, explained_variance
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("method", [FPCA, ReconstructionFairPCA])
+@pytest.mark.parametrize(("scale", "happen"), [(1e-300, "vanish"), (1e160, "overflow"), (1e300, "overflow")])
+def test_baselines_refuse_what_they_cannot_square(two_groups, method, standardize, scale, happen):
+    X, group = two_groups
+    model = method(2, standardize=standardize)
+    with pytest.raises(ValueError, match=f"largest entry of X has the size .* squares {happen}; it must be between"):
+        model.fit(X * scale, sensitive_features=group)
+    assert not hasattr(model, "mean_")
+
+
+def test_fpca_in_its_own_units_refuses_what_it_cannot_raise_to_the_fourth(two_groups):
+    X, group = two_groups
+    with pytest.raises(ValueError, match=r"and 1e\+50"):
+        FPCA(2, standardize=False).fit(X * 1e100, sensitive_features=group)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140])
+def test_baselines_do_not_depend_on_units(two_groups, scale):
+    X, group = two_groups
+    for model in (FPCA(2), ReconstructionFairPCA(2), ReconstructionFairPCA(2, standardize=False)):
+        expected = model.fit(X, sensitive_features=group).components_
+        np.testing.assert_allclose(model.fit(X * scale, sensitive_features=group).components_, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e160, 1e300])
+def test_metrics_do_not_depend_on_units(two_groups, scale):
+    X, group = two_groups
+    assert explained_variance(X * scale, np.eye(6)[:2]) == pytest.approx(explained_variance(X, np.eye(6)[:2]))
+    expected = delta_a(X, sensitive_features=group, random_state=0)
+    assert delta_a(X * scale, sensitive_features=group, random_state=0) == pytest.approx(expected)

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist
+
+from fairpca import FairPCA
+from fairpca.mmd import bandwidth_rows, median_bandwidth
+
+
+def test_it_is_the_root_of_half_the_median_square(rng):
+    Z = rng.normal(size=(101, 3))
+    squares = cdist(Z, Z, "sqeuclidean")[np.triu_indices(101, 1)]
+    assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(squares) / 2))
+
+
+def test_it_survives_many_equal_rows(rng):
+    Z = np.zeros((50, 2))
+    Z[:5] = rng.normal(size=(5, 2))
+    assert 0 < median_bandwidth(Z) < np.inf
+    assert median_bandwidth(np.zeros((5, 2))) == 1.0
+
+
+def test_it_scales_with_the_rows_whatever_their_size(rng):
+    Z = rng.normal(size=(99, 2))
+    Z[3] = 1e12
+    expected = median_bandwidth(Z)
+    for scale in (1e-300, 1e-160, 1e160, 1e290):
+        assert median_bandwidth(Z * scale) == pytest.approx(expected * scale, rel=1e-12)
+
+
+def tables(rng, n):
+    """Return tables whose pairs differ much: light and heavy tails, clumps, few values, sorted ones."""
+    clumps = rng.normal(size=(n, 2)) + 8 * rng.integers(0, 3, size=(n, 1))
+    return {
+        "normal": rng.normal(size=(n, 2)),
+        "sorted": np.sort(rng.normal(size=(n, 1)), axis=0),
+        "heavy": rng.standard_t(1.5, size=(n, 3)),
+        "clumps": clumps[np.argsort(clumps[:, 0])],
+        "periodic": np.tile(rng.normal(size=(64, 2)), (n // 64 + 1, 1))[:n],
+    }
+
+
+@pytest.mark.parametrize("name", ["normal", "sorted", "heavy", "clumps", "periodic"])
+def test_pairs_of_many_rows_know_the_median_of_all_pairs(rng, name):
+    Z = tables(rng, 9000)[name]
+    exact = np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2)
+    assert median_bandwidth(Z) == pytest.approx(exact, rel=2e-3)
+    assert median_bandwidth(rng.permutation(Z)) == pytest.approx(exact, rel=2e-3)
+
+
+def test_rows_of_a_longer_table_know_it_too(rng):
+    Z = np.sort(rng.normal(size=(400_000, 1)), axis=0)
+    chosen = bandwidth_rows(len(Z))
+    assert np.all(np.diff(chosen) > 0)
+    # Squared distances of standard normal numbers are 2 chi^2_1.
+    expected = np.sqrt(0.454936423)
+    assert median_bandwidth(Z) == median_bandwidth(Z[chosen]) == pytest.approx(expected, rel=5e-3)
+
+
+@pytest.mark.parametrize("mmd", ["exact", "fourier"])
+def test_it_does_not_depend_on_the_random_state(rng, mmd):
+    X = rng.normal(size=(5200, 3))
+    groups = np.arange(5200) % 2
+    fitted = [
+        FairPCA(1, tolerance=1e-2, mmd=mmd, random_state=state).fit(X, sensitive_features=groups)
+        for state in (None, 0, 1)
+    ]
+    assert len({model.bandwidth_ for model in fitted}) == 1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -102,25 +102,38 @@ def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None
     most_threads : int, default=None
         Threads to use at most.
     """
-    workers = min(n_threads(), len(tasks), most_threads or len(tasks))
-    if workers < 2:
-        _run(tasks)
-        return
+    run_lanes([[task] for task in tasks], most_threads)
+
+
+def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int | None = None) -> None:
+    """Run lanes of tasks, those of a lane one after the other, thread t taking lanes t, t + T, ....
+
+    An interrupt, which reaches the main thread alone, is raised here as soon as the others have ended the task that
+    they are at: tasks should take a fraction of a second.
+
+    Parameters
+    ----------
+    lanes : sequence of iterables of callable
+        What to run.
+    most_threads : int, default=None
+        Threads to use at most.
+    """
+    workers = min(n_threads(), len(lanes), most_threads or len(lanes))
     stopped = Event()
-    shares = [_executor().submit(_run, tasks[worker::workers], stopped) for worker in range(1, workers)]
+    shares = [_executor().submit(_run, lanes[worker::workers], stopped) for worker in range(1, workers)]
     try:
-        _run(tasks[::workers], stopped)
+        _run(lanes[::workers], stopped)
         for share in shares:
             share.result()
     except BaseException:
-        # An interrupt reaches the main thread alone; the others end after the task that they are at.
         stopped.set()
         wait(shares)
         raise
 
 
-def _run(tasks: Sequence[Callable[[], None]], stopped: Event | None = None) -> None:
-    for task in tasks:
-        if stopped is not None and stopped.is_set():
-            return
-        task()
+def _run(lanes: Sequence[Iterable[Callable[[], None]]], stopped: Event) -> None:
+    for lane in lanes:
+        for task in lane:
+            if stopped.is_set():
+                return
+            task()

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from fairpca._threads import run_all
+from fairpca._threads import run_lanes
 from fairpca._typing import AnyArray, FloatArray
 from fairpca.mmd._islands import Islands
 from fairpca.mmd._tiles import LANES, strip_products, symmetric_products
@@ -24,6 +24,9 @@ else:
 
 SMALL = 2_000_000
 """Kernel values times columns below which one thread is as fast as two: waking another takes as long."""
+
+UNINTERRUPTED = 2**28
+"""Kernel values times columns and coordinates in one call of the compiled loop, about a tenth of a second."""
 
 MANY_COLUMNS = 48
 """Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
@@ -112,8 +115,16 @@ def _native_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
     n, n_columns = operand.shape
     sums = np.zeros((LANES, n_columns, n))
     arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(operand.T))
-    lanes = [partial(_native.gaussian_lane, *arguments, sums[lane], lane, LANES) for lane in range(LANES)]
-    run_all(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
+    # A lane in shares, tiles lane, lane + LANES * n_shares, ...: the compiled loop does not listen to interrupts.
+    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
+    lanes = [
+        [
+            partial(_native.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares)
+            for share in range(n_shares)
+        ]
+        for lane in range(LANES)
+    ]
+    run_lanes(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
     return sums.sum(axis=0).T
 
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from fairpca._threads import run_all, single_threaded_blas
+from fairpca._threads import run_all, run_lanes, single_threaded_blas
 from fairpca._typing import FloatArray
 
 TILE = 256
@@ -45,12 +45,11 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
     tiles = [(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[i:]]
     n_lanes = min(LANES, len(tiles))
     sums = [np.zeros((n_lanes, *operand.shape)) for operand in operands]
-    tasks = [
-        partial(_work_on_lane, fill, operands, [lane_sums[lane] for lane_sums in sums], tiles[lane::n_lanes])
-        for lane in range(n_lanes)
+    lanes = [
+        _lane(fill, operands, [lane_sums[lane] for lane_sums in sums], tiles[lane::n_lanes]) for lane in range(n_lanes)
     ]
     with single_threaded_blas():
-        run_all(tasks)
+        run_lanes(lanes)
     return [lane_sums.sum(axis=0) for lane_sums in sums]
 
 
@@ -93,18 +92,30 @@ def _blocks(n: int, largest: int = TILE) -> list[slice]:
     return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
 
 
-def _work_on_lane(
+def _lane(
     fill: FillTiles,
     operands: Sequence[FloatArray],
     sums: Sequence[FloatArray],
     tiles: Sequence[tuple[slice, slice]],
-) -> None:
+) -> Iterator[Callable[[], None]]:
+    """Yield a task for each tile of a lane; they share buffers and sums."""
     buffers = [np.empty(TILE * TILE) for _ in operands]
     for rows, columns in tiles:
-        shape = (rows.stop - rows.start, columns.stop - columns.start)
-        views = [buffer[: shape[0] * shape[1]].reshape(shape) for buffer in buffers]
-        fill(rows, columns, views)
-        for tile, operand, total in zip(views, operands, sums, strict=True):
-            total[rows] += tile @ operand[columns]
-            if rows != columns:
-                total[columns] += tile.T @ operand[rows]
+        yield partial(_work_on_tile, fill, operands, sums, buffers, rows, columns)
+
+
+def _work_on_tile(
+    fill: FillTiles,
+    operands: Sequence[FloatArray],
+    sums: Sequence[FloatArray],
+    buffers: Sequence[FloatArray],
+    rows: slice,
+    columns: slice,
+) -> None:
+    shape = (rows.stop - rows.start, columns.stop - columns.start)
+    views = [buffer[: shape[0] * shape[1]].reshape(shape) for buffer in buffers]
+    fill(rows, columns, views)
+    for tile, operand, total in zip(views, operands, sums, strict=True):
+        total[rows] += tile @ operand[columns]
+        if rows != columns:
+            total[columns] += tile.T @ operand[rows]

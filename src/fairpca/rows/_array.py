@@ -3,11 +3,12 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from fairpca._threads import run_all, single_threaded_blas
+from fairpca._threads import run_lanes, single_threaded_blas
 from fairpca._typing import AnyArray, FloatArray, IntArray
 from fairpca.rows._protocol import Partial, Transform
 from fairpca.rows._strata import StratifiedDraw, shares, strata
@@ -42,16 +43,19 @@ class ArrayRows:
         n_lanes = min(LANES, len(starts))
         sums: list[Any] = [None] * n_lanes
 
-        def work(lane: int) -> None:
-            # Neighbouring blocks, so that a mapped file is read forwards.
-            first, last = (len(starts) * edge // n_lanes for edge in (lane, lane + 1))
-            for start in starts[first:last]:
-                block = slice(start, start + height)
-                term = function(self._X[block], self._weights[block], *arguments)
-                sums[lane] = term if sums[lane] is None else sums[lane] + term
+        def add_block(lane: int, start: int) -> None:
+            block = slice(start, start + height)
+            term = function(self._X[block], self._weights[block], *arguments)
+            sums[lane] = term if sums[lane] is None else sums[lane] + term
 
+        # Neighbouring blocks in a lane, so that a mapped file is read forwards.
+        edges = [len(starts) * edge // n_lanes for edge in range(n_lanes + 1)]
+        lanes = [
+            [partial(add_block, lane, start) for start in starts[first:last]]
+            for lane, (first, last) in enumerate(pairwise(edges))
+        ]
         with single_threaded_blas():
-            run_all([partial(work, lane) for lane in range(n_lanes)])
+            run_lanes(lanes)
         total: Partial = sums[0]
         for term in sums[1:]:
             total = total + term

@@ -1,0 +1,69 @@
+"""Threads are given back, and an interrupt is heard."""
+
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from fairpca import FairPCA
+from fairpca._threads import run_lanes, single_threaded_blas
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_overlapping_limits_are_lifted_by_the_last():
+    before = blas_threads()
+    first, second = single_threaded_blas(), single_threaded_blas()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_fits_in_threads_leave_blas_as_they_found_it(two_groups):
+    X, group = two_groups
+    before = blas_threads()
+    fits = [threading.Thread(target=FairPCA(2).fit, args=(X,), kwargs={"sensitive_features": group}) for _ in range(4)]
+    for fit in fits:
+        fit.start()
+        time.sleep(0.01)
+    for fit in fits:
+        fit.join()
+    assert blas_threads() == before
+
+
+def test_an_interrupt_stops_all_lanes():
+    done = []
+
+    def task():
+        time.sleep(0.01)
+        done.append(1)
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_lanes([[task, interrupt], [task] * 200])
+    count = len(done)
+    assert count < 100
+    time.sleep(0.05)
+    assert len(done) == count
+
+
+def test_an_interrupted_fit_leaves_the_old_model_whole(two_groups):
+    X, group = two_groups
+    model = FairPCA(2).fit(X, sensitive_features=group)
+    before = dict(vars(model))
+    model.callback = lambda step: _thread.interrupt_main()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(3 * X + 1, sensitive_features=group)
+    after = {name: value for name, value in vars(model).items() if name != "callback"}
+    assert all(after[name] is before[name] for name in after)
+    np.testing.assert_array_equal(model.transform(X).shape, (300, 2))

@@ -20,6 +20,9 @@ from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
 OUT_OF_REACH = 2.0
 """Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
 
+WORTH_A_RUN = 0.95
+"""An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
+
 ENOUGH_ALIKE = 3
 """Starts in a row that end at the best optimum known, after which no others are tried."""
 
@@ -93,7 +96,15 @@ class BudgetSearch:
         smooth = first.outcome.stationary and not first.outcome.rugged
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)
+        elif self._fewer_may_keep_more(first):
+            self._climb(most, least)
         return self._conclude(advise=True)
+
+    def _fewer_may_keep_more(self, first: Candidate) -> bool:
+        """Tell whether one component less could keep so much more that it is worth a run."""
+        n_live = first.n_live - 1
+        share = 1.0 if self._cheap_starts(n_live) else WORTH_A_RUN
+        return first.variance < share * float(self._problem.shares[:n_live].sum())
 
     def _live_range(self) -> tuple[int, int]:
         """Return the largest and the smallest number of live components to consider."""
@@ -116,6 +127,10 @@ class BudgetSearch:
             self._improves_with(here)
         if self._best().variance == -math.inf:
             self._find_feasible(least, min(self._candidates))
+        self._climb(most, least)
+
+    def _climb(self, most: int, least: int) -> None:
+        """Try more and fewer live components than the best so far while that keeps more variance."""
         for direction in (1, -1):
             k = self._best().n_live + direction
             while least <= k <= most and not self._out_of_time():

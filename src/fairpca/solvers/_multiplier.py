@@ -103,7 +103,7 @@ class MultiplierSearch:
     @property
     def _jumps(self) -> bool:
         """Whether h has leapt across the target of late, twice far from it or three times never close to it."""
-        return self._leaps(3, 0.2) >= 2 or self._leaps(6, 0.03) >= 3
+        return self._leaps(3, 0.2) >= 2 or self._leaps(6, 0.03) >= 3 or self._leaps(14, 0.03) >= 3
 
     def _leaps(self, count: int, nearest: float) -> int:
         """Return how often the last cycles have led across the target; 0 if one has come nearer than `nearest`."""

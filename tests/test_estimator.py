@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -15,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca import FairPCA
-from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning, RankWarning
 from fairpca.geometry import projection_distance
-from fairpca.solvers import Status
+from fairpca.solvers import Budget, Status
 
 
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
@@ -336,3 +337,97 @@ def test_score_needs_rows_that_differ(two_groups, fitted):
     X, _ = two_groups
     with pytest.raises(ValueError, match="X has no variance"):
         fitted.score(np.repeat(X[:1], 3, axis=0))
+
+
+def test_a_failed_refit_leaves_the_old_model_whole(two_groups, fitted):
+    X, group = two_groups
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match="infinity"):
+        fitted.fit(np.where(X > 2, np.inf, X)[:, :4], sensitive_features=group)
+    assert vars(fitted) == before
+
+
+def test_a_failed_first_fit_leaves_an_unfitted_model(two_groups):
+    X, _ = two_groups
+    model = FairPCA(2)
+    with pytest.raises(ValueError, match="one group only"):
+        model.fit(X, sensitive_features=np.zeros(len(X)))
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+
+
+def test_a_refit_on_nameless_rows_forgets_the_names(two_groups):
+    X, group = two_groups
+    model = FairPCA(2).fit(pd.DataFrame(X, columns=list("abcdef")), sensitive_features=group)
+    model.fit(X, sensitive_features=group)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_warnings_point_at_the_line_of_the_caller(two_groups):
+    X, group = two_groups
+    with pytest.warns(NoSensitiveFeaturesWarning) as plain:
+        FairPCA(2).fit(X)
+    with pytest.warns(ConvergenceWarning) as strict:
+        FairPCA(6).fit_transform(X, sensitive_features=group)
+    assert plain[0].filename == strict[0].filename == __file__
+
+
+def test_a_share_of_the_variance_chooses_the_components(two_groups):
+    X, group = two_groups
+    shares = PCA().fit(StandardScaler().fit_transform(X)).explained_variance_ratio_.cumsum()
+    model = FairPCA(n_components=0.8, tolerance=2.0).fit(X, sensitive_features=group)
+    assert model.n_components_ == np.searchsorted(shares, 0.8) + 1
+    assert model.result_.variance_kept >= 0.8
+
+
+def test_what_users_of_pca_expect(two_groups):
+    X, group = two_groups
+    fair = FairPCA(2, tolerance=2.0, standardize=False).fit(X, sensitive_features=group)
+    pca = PCA(2).fit(X)
+    np.testing.assert_allclose(fair.singular_values_, pca.singular_values_)
+    np.testing.assert_allclose(fair.get_covariance(), pca.get_covariance(), atol=1e-10)
+    assert fair.noise_variance_ == pytest.approx(pca.noise_variance_)
+    back = pca.inverse_transform(pca.transform(X))
+    np.testing.assert_allclose(fair.residuals(X), ((X - back) ** 2).sum(axis=1), atol=1e-10)
+
+
+def test_parameters_of_the_solver_can_be_searched(two_groups):
+    X, group = two_groups
+    model = FairPCA(2, solver=Budget()).set_params(solver__n_starts=2, solver__max_seconds=60.0)
+    assert model.get_params()["solver__n_starts"] == 2
+    assert clone(model).fit(X, sensitive_features=group).converged_
+    with pytest.raises(ValueError, match="n_starts=0"):
+        model.set_params(solver__n_starts=0).fit(X, sensitive_features=group)
+
+
+def test_a_flag_is_a_flag(two_groups):
+    X, group = two_groups
+    with pytest.raises(TypeError, match="standardize"):
+        FairPCA(2, standardize="yes").fit(X, sensitive_features=group)
+
+
+def test_the_bound_on_the_variance_is_that_of_all_components(reference):
+    data = reference("german", 0)
+    X, group = data["X_train"], data["a_train"]
+    with pytest.warns(NullComponentsWarning):
+        model = FairPCA(10, tolerance=1e-6, solver=Budget(n_starts=1), random_state=0).fit(X, sensitive_features=group)
+    pca = PCA(10).fit(StandardScaler().fit_transform(X)).explained_variance_ratio_.sum()
+    assert model.n_live_components_ < 10
+    assert model.result_.certificate.variance_bound == pytest.approx(pca)
+
+
+def test_an_unmet_tolerance_is_not_blamed_on_null_components(rng):
+    group = np.arange(80) % 2
+    X = np.column_stack([rng.normal(size=(80, 2)) + 3 * group[:, None], np.zeros(80)])
+    with pytest.warns(ConvergenceWarning, match="did not meet") as caught:
+        FairPCA(2, tolerance=1e-7).fit(X, sensitive_features=group)
+    assert not any(issubclass(each.category, NullComponentsWarning) for each in caught)
+
+
+def test_the_bandwidth_is_the_same_for_any_seed(rng):
+    X, group = rng.normal(size=(5200, 3)), np.arange(5200) % 2
+    sigmas = {
+        FairPCA(2, tolerance=1.0, random_state=seed).fit(X, sensitive_features=group).bandwidth_
+        for seed in (None, 0, 1)
+    }
+    assert len(sigmas) == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairpca import FairPCA, _streamed
-from fairpca.exceptions import AccuracyWarning
+from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2
 from fairpca.path import fair_pca_path
@@ -188,3 +188,44 @@ def test_too_many_components_for_fourier_are_refused_before_any_work(rows):
     X, group = rows
     with pytest.raises(ValueError, match="at most 3 components"):
         FairPCA(4, mmd="fourier").fit(X, sensitive_features=group)
+
+
+@pytest.mark.parametrize(("d", "tolerance"), [(2, 1e-3), (2, 1e-8), (4, 1e-3)])
+def test_a_tolerance_out_of_reach_is_said_not_met(rng, d, tolerance):
+    group = np.arange(6000) % 2
+    X = rng.normal(size=(6000, d)) + 0.5 * group[:, None]
+    with pytest.warns(ConvergenceWarning, match="did not meet"):
+        model = FairPCA(d, tolerance=tolerance, random_state=0).fit(X, sensitive_features=group)
+    assert not model.converged_
+    assert model.mmd2_ > tolerance
+
+
+def test_null_directions_are_used_on_many_rows_too(rng):
+    group = np.arange(6000) % 2
+    X = np.column_stack([rng.normal(size=(6000, 2)) + 0.5 * group[:, None], np.ones(6000)])
+    with pytest.warns(NullComponentsWarning, match="1 of 2 components"):
+        model = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+    assert model.converged_
+    assert not model.transform(X)[:, 1].any()
+
+
+@pytest.mark.parametrize("size", [2, 12, 31])
+def test_a_small_group_among_many_rows(rng, size):
+    X = rng.normal(size=(6000, 6))
+    group = np.arange(6000) < size
+    model = FairPCA(4, tolerance=0.2, random_state=0).fit(X, sensitive_features=group)
+    exact = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
+    assert abs(exact - model.mmd2_) <= model.mmd2_error_ + 1e-9
+
+
+def test_the_record_counts_all_levels_and_names_the_sample(rows):
+    X, group = rows
+    result = FairPCA(2, random_state=0).fit(X, sensitive_features=group).result_
+    assert result.n_gradients == sum(level.n_gradients for level in result.levels) > result.levels[-1].n_gradients
+    assert result.certificate.hessian_rows == result.levels[0].n_rows
+
+
+def test_algorithm_1_takes_a_tolerance_of_zero_on_many_rows(rows):
+    X, group = rows
+    with pytest.warns(ConvergenceWarning, match="did not meet tolerance=0:"):
+        FairPCA(1, solver=REPMS(max_iter=3), tolerance=0.0, random_state=0).fit(X, sensitive_features=group)

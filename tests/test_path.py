@@ -75,6 +75,7 @@ def test_plot_draws_the_curve(path):
     ("tolerances", "message"),
     [
         ([], "tolerances is empty"),
+        (1e-3, "tolerances=0.001 must be a sequence of decreasing numbers"),
         ([1e-3, 1e-2], r"tolerances must decrease and be finite and greater than 0; got \[0.001, 0.01\]"),
         ([1e-2, 0.0], "tolerances must decrease and be finite and greater than 0"),
     ],
@@ -101,3 +102,48 @@ def test_bad_selections_are_refused(path, arguments, message):
 def test_parameters_are_those_of_an_estimator():
     estimator = FairPCAPath(3, tolerances=[1e-2], standardize=False)
     assert estimator.get_params()["n_components"] == 3
+
+
+def test_points_out_of_reach_share_the_fairest_model(rng):
+    group = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + 2 * group[:, None]
+    tolerances = [1e-1, 1e-2, 1e-3, 1e-7, 1e-8]
+    path = fair_pca_path(X, group, 2, tolerances=tolerances, random_state=0)
+    assert path.tolerances_.tolist() == tolerances
+    assert [model.tolerance for model in path.models_] == tolerances
+    assert np.all(np.diff(path.variances_) <= 1e-9)
+    assert np.all(np.diff(path.mmd2s_) <= 0)
+    assert not path.converged_[-2:].any()
+    assert path.mmd2s_[-1] == path.mmd2s_[-2] > 1e-7
+
+
+def test_a_path_has_the_settings_of_a_fit(data):
+    X, group = data
+    path = fair_pca_path(
+        X, group, 2, tolerances=[1e-2, 1e-3], solver="repms", mmd="fourier", init="pca", random_state=0
+    )
+    assert all(model.result_.solver == "repms" for model in path.models_)
+    assert all(model.mmd_method_ == "fourier" for model in path.models_)
+    assert path.converged_.all()
+
+
+def test_default_tolerances_work_on_many_rows(rng):
+    group = np.arange(6000) % 2
+    X = rng.normal(size=(6000, 2)) + 0.5 * group[:, None]
+    path = fair_pca_path(X, group, 2, random_state=0)
+    assert path.converged_[0]
+    assert path.variances_[0] == pytest.approx(1.0)
+    assert not path.converged_[1:].any()
+
+
+def test_a_path_without_groups_is_refused(data):
+    with pytest.raises(ValueError, match="sensitive_features=None: a path of tolerances needs the groups"):
+        fair_pca_path(data[0], None)
+
+
+def test_a_failed_path_learns_nothing(data):
+    X, group = data
+    path = FairPCAPath(2)
+    with pytest.raises(ValueError, match="NaN"):
+        path.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
+    assert not hasattr(path, "n_features_in_")

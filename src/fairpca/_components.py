@@ -24,11 +24,14 @@ class Components:
         Root of the sum of the squares of the projected rows; exactly 0 for null components.
     n_live : int
         How many carry variance.
+    shrinking : float
+        Least share of the square of a live component that lies outside the null axes: 1 where none is tilted.
     """
 
     rows: FloatArray
     singular_values: FloatArray
     n_live: int
+    shrinking: float
 
     @classmethod
     def of(cls, frame: FloatArray, axes: PrincipalAxes, n_rows: int) -> "Components":
@@ -50,7 +53,9 @@ class Components:
         largest = np.abs(components).argmax(axis=1)
         components *= np.sign(components[np.arange(len(components)), largest])[:, None]
         singular = np.concatenate([singular, np.zeros(null.shape[1])])
-        return cls(np.ascontiguousarray(components), singular, live.shape[1])
+        inside = np.linalg.svd(live[: axes.rank], compute_uv=False)
+        shrinking = float(inside[: live.shape[1]].min(initial=1.0) ** 2) if live.shape[1] <= axes.rank else 0.0
+        return cls(np.ascontiguousarray(components), singular, live.shape[1], shrinking)
 
     @property
     def is_orthonormal(self) -> bool:

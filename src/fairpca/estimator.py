@@ -12,6 +12,9 @@ from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponen
 from fairpca.problem import SHARE_MEASURED_TO
 from fairpca.solvers import FitResult, OuterStep, Status, solver_from
 
+VISIBLY_SHRUNK = 0.999
+"""Share of a component outside the null axes below which the user is told."""
+
 
 class FairPCA(LinearProjection):
     r"""Principal component analysis whose projections look alike for two groups.
@@ -153,10 +156,11 @@ class FairPCA(LinearProjection):
         fitter = Fitter.of(self, X, sensitive_features)
         found = fitter.fit(tolerance, solver)
         learn(self, fitter, found)
-        return self._notes(fitter, found.result)
+        return self._notes(fitter, found)
 
-    def _notes(self, fitter: Fitter, result: FitResult) -> list[Note]:
+    def _notes(self, fitter: Fitter, found: Fit) -> list[Note]:
         """Return what the user is to be told of a fit."""
+        result = found.result
         notes: list[Note] = self._above_rank(self.n_components_, fitter.data.axes.rank)
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
@@ -166,6 +170,8 @@ class FairPCA(LinearProjection):
             notes.append((_explain_error(result, self.n_samples_), AccuracyWarning))
         if result.mmd2 <= result.tolerance and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
             notes.append((_explain_null(self.n_live_components_, self.n_components_, result), NullComponentsWarning))
+        if found.components.shrinking < VISIBLY_SHRUNK:
+            notes.append((_explain_shrinking(found.components.shrinking), NullComponentsWarning))
         return notes
 
 
@@ -211,6 +217,14 @@ def _explain_null(n_live: int, n_components: int, result: FitResult) -> str:
     return (
         f"{n_live} of {n_components} components carry variance: at tolerance={result.tolerance:g} more of them would "
         "keep less. Use solver=Budget(allow_null=False) for components that all do."
+    )
+
+
+def _explain_shrinking(shrinking: float) -> str:
+    return (
+        f"only {100 * shrinking:.0f} % of a component lies in directions in which rows differ: its projections are "
+        "shrunk, which lowers MMD^2 at this bandwidth. Whoever scales them up again sees more of the groups; a larger "
+        "tolerance or fewer components need no shrinking."
     )
 
 

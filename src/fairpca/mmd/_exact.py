@@ -42,6 +42,8 @@ class ExactMMD:
     def __init__(self, X: FloatArray, measures: SignedMeasures, bandwidth: float) -> None:
         # Rows without weight take part in nothing.
         active = np.flatnonzero(measures.weights.any(axis=1))
+        if active.size == 0:
+            active = np.zeros(1, dtype=np.intp)  # groups that cancel: one row without weight says so
         self._X = X if len(active) == len(X) else X[active]
         self._weights = np.ascontiguousarray(measures.weights[active])
         self._owner = measures.owner

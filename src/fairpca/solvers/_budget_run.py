@@ -52,11 +52,24 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class RunStart:
-    """A frame on the live axes, a first multiplier or None for a guess, and the view from there where it is known."""
+    """Where a run starts.
+
+    Attributes
+    ----------
+    frame : ndarray of shape (p, k)
+        A frame on the live axes.
+    mu : float or None
+        First multiplier; None takes the one that fits the gradients there.
+    view : View, default=None
+        The view from there, where it is known.
+    spring : bool, default=False
+        Hold h at the target by a spring from the beginning, where no multiplier has its minimiser there.
+    """
 
     frame: FloatArray
     mu: float | None
     view: View | None = None
+    spring: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,7 +166,8 @@ class BudgetRun:
         view, fresh = self._first_view(start)
         # A run can end with a multiplier below 0, where it has nothing to teach.
         mu = max(start.mu or 0.0, 0.0) or closest_multiplier(view[1]) or 1.0
-        search = MultiplierSearch(mu, TARGET * self._tolerance)
+        target = TARGET * self._tolerance
+        search = MultiplierSearch(mu, target, stiffness=mu / target if start.spring else 0.0)
         while self._n_cycles < self._settings.max_cycles:
             self._n_cycles += 1
             cycle = self._cycle(view, search)

@@ -10,12 +10,13 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.geometry import Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._budget_run import VISIBLE, BudgetRun, Cycle, RunOutcome, RunSettings, RunStart
+from fairpca.solvers._budget_run import TARGET, VISIBLE, BudgetRun, Cycle, RunOutcome, RunSettings, RunStart
 from fairpca.solvers._certificate import certify, gains_by_dropping
 from fairpca.solvers._curvature import Model
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
+from fairpca.solvers._tilt import Tilt
 
 OUT_OF_REACH = 2.0
 """Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
@@ -48,6 +49,7 @@ class Candidate:
 
     n_live: int
     outcome: RunOutcome
+    problem: FairSubspaceProblem
 
     @property
     def variance(self) -> float:
@@ -98,6 +100,8 @@ class BudgetSearch:
             self._search_harder(most, least, first)
         elif self._fewer_may_keep_more(first):
             self._climb(most, least)
+        if self._best().variance == -math.inf and self._settings.allow_null:
+            self._shrink()
         return self._conclude(advise=True)
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
@@ -154,6 +158,27 @@ class BudgetSearch:
         start = RunStart(self._mean_matched(n_live), 1.0 / self._pca_mmd2)
         return self._try(n_live, start, self._cheap_starts(n_live)).variance > before
 
+    def _shrink(self) -> None:
+        """Tilt the fairest frame towards unused null axes, as far as it takes, and go on from there.
+
+        A column s v + sqrt(1 - s^2) n with n null projects to s times what v projects to, which is less unfair at the
+        same bandwidth. Whoever scales it up again sees what v shows, so s is not made small.
+        """
+        fairest = self._fairest()
+        n_null = len(self._problem.variances) - self._problem.rank
+        n_free = n_null - (self._problem.n_components - fairest.n_live)
+        tilted = Tilt.of(fairest.outcome.fairest, self._problem.rank, n_free)
+        frame = tilted.until(lambda V: float(fairest.problem.discrepancies(V).max()) <= TARGET * self._tolerance)
+        if frame is None:
+            return
+        problem = replace(fairest.problem, rank=self._problem.rank + n_free)
+        start = RunStart(frame, None, spring=True)
+        outcome = BudgetRun(problem, self._tolerance, self._run_settings, self._on_cycle).run(start)
+        self._candidates[fairest.n_live] = Candidate(fairest.n_live, outcome, problem)
+
+    def _fairest(self) -> Candidate:
+        return min(self._candidates.values(), key=lambda candidate: candidate.outcome.fairest.worst)
+
     def _best(self) -> Candidate:
         return max(self._candidates.values(), key=lambda candidate: candidate.variance)
 
@@ -191,7 +216,7 @@ class BudgetSearch:
             others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
             floor = max(others, default=-math.inf)
             outcome = BudgetRun(problem, self._tolerance, settings, self._on_cycle).run(start, floor)
-            candidate = Candidate(n_live, outcome)
+            candidate = Candidate(n_live, outcome, problem)
             n_alike = n_alike + 1 if best is not None and _alike(candidate, best) else 0
             if best is None or _better(candidate, best):
                 best = candidate
@@ -259,16 +284,17 @@ class BudgetSearch:
             status = Status.CONVERGED
         else:
             status = Status.OUT_OF_TIME if self._out_of_time() else Status.MAX_ITERATIONS
-        problem = self._problem.with_components(best.n_live)
-        view = outcome.view or Model.around(outcome.best, problem, single_precision=True)
-        certificate = certify(view, float(problem.shares[: self._problem.n_components].sum()), self._tolerance)
+        view = outcome.view or Model.around(outcome.best, best.problem, single_precision=True)
+        bound = float(self._problem.shares[: self._problem.n_components].sum())
+        certificate = certify(view, bound, self._tolerance)
         point, result = self._record(outcome.best, best.n_live, status)
-        warm = WarmStart(point, certificate.multiplier, best.n_live, self._pca_mmd2, view)
+        on_live_axes = best.problem.rank == self._problem.rank
+        warm = WarmStart(point, certificate.multiplier, best.n_live, self._pca_mmd2, view if on_live_axes else None)
         return Solution(point, replace(result, certificate=certificate), warm)
 
     def _conclude_unmet(self, advise: bool) -> Solution:
         """Return the fairest point, and where it is asked for, how many components would do."""
-        fairest = min(self._candidates.values(), key=lambda candidate: candidate.outcome.fairest.worst)
+        fairest = self._fairest()
         status = Status.OUT_OF_TIME if self._out_of_time() else Status.TOLERANCE_NOT_MET
         largest = self._largest_feasible(min(self._candidates)) if advise else None
         point, result = self._record(fairest.outcome.fairest, fairest.n_live, status)
@@ -311,11 +337,11 @@ class BudgetSearch:
         return self._with_null_columns(answer.point), result
 
     def _with_null_columns(self, live: FloatArray) -> FloatArray:
-        """Append null axes until the frame has d columns."""
+        """Append the last null axes until the frame has d columns."""
         p, d = self._problem.shape
         n_missing = d - live.shape[1]
         null = np.zeros((p, n_missing))
-        null[self._problem.rank + np.arange(n_missing), np.arange(n_missing)] = 1.0
+        null[p - n_missing + np.arange(n_missing), np.arange(n_missing)] = 1.0
         return np.hstack([live, null])
 
 

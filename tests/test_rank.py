@@ -1,0 +1,170 @@
+"""More components than dimensions, null directions, and numbers at the ends of the scale."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
+
+from fairpca import FairPCA
+from fairpca.baselines import FPCA, ReconstructionFairPCA
+from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning, RankWarning
+
+
+@pytest.fixture
+def flat(rng):
+    """Six columns of rank three, and two groups that differ in one of the three."""
+    group = np.arange(200) % 2
+    factors = rng.normal(size=(200, 3))
+    factors[:, 0] += group
+    return np.hstack([factors, factors @ rng.normal(size=(3, 3))]), group
+
+
+def quietly(model, X, group):
+    with warnings.catch_warnings():
+        for category in (ConvergenceWarning, NullComponentsWarning, RankWarning):
+            warnings.simplefilter("ignore", category)
+        return model.fit(X, sensitive_features=group)
+
+
+@pytest.mark.parametrize("mmd", ["exact", "fourier", "hermite"])
+def test_components_beyond_the_rank_cost_nothing(flat, mmd):
+    X, group = flat
+    sigma = quietly(FairPCA(2, tolerance=3e-2), X, group).bandwidth_
+    kept = []
+    for d in (2, 3) if mmd == "fourier" else (2, 3, 4, 5):
+        model = quietly(FairPCA(d, tolerance=3e-2, bandwidth=sigma, mmd=mmd, random_state=0), X, group)
+        assert model.converged_
+        assert model.n_live_components_ == 2
+        np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(d), atol=1e-12)
+        kept.append(model.result_.variance_kept)
+    assert np.ptp(kept) < 5e-4
+
+
+def test_a_square_projection_keeps_everything_and_says_so(flat):
+    X, group = flat
+    with pytest.warns(ConvergenceWarning, match="did not meet"), pytest.warns(RankWarning):
+        model = FairPCA(6, tolerance=3e-2).fit(X, sensitive_features=group)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(6), atol=1e-12)
+    assert model.result_.variance_kept == pytest.approx(1.0)
+    assert model.n_live_components_ == 3
+
+
+def test_fewer_live_components_are_found_however_many_must_go(rng):
+    group = np.arange(120) % 2
+    X = rng.normal(size=(120, 9)) + np.outer(group, [1, 1, 1, 1, 1, 1, 1, 1, 0])
+    X = np.hstack([X, np.zeros((120, 9))])
+    with pytest.warns(NullComponentsWarning):
+        model = FairPCA(9, tolerance=2e-4).fit(X, sensitive_features=group)
+    assert model.converged_
+    assert 1 <= model.n_live_components_ <= 4
+
+
+def test_a_feasible_direction_among_copies_of_the_group_is_found():
+    rng = np.random.default_rng(0)
+    group = np.arange(100) % 2
+    X = np.column_stack([group, 1 - group, rng.normal(size=100)])
+    with pytest.warns(NullComponentsWarning, match="of a component lies in directions in which rows differ"):
+        model = FairPCA(1).fit(X, sensitive_features=group)
+    assert model.converged_
+    assert model.mmd2_ <= 1e-3
+    assert model.result_.variance_kept > 0.25
+
+
+def test_where_only_the_group_varies_nothing_meets_the_tolerance():
+    group = np.arange(100) % 2
+    with pytest.warns(ConvergenceWarning, match="raise tolerance above it\\.") as caught:
+        model = FairPCA(1).fit(np.column_stack([group, 1 - group]), sensitive_features=group)
+    assert not any("fewer components" in str(each.message) for each in caught)
+    assert not model.converged_
+    assert model.n_live_components_ == 1
+
+
+def test_identical_groups_are_fair_without_a_word():
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    model = FairPCA(2).fit(np.vstack([rows, rows]), sensitive_features=np.repeat([0, 1], 40))
+    assert model.converged_
+    assert model.mmd2_ == pytest.approx(0.0, abs=1e-14)
+    strict = FairPCA(2, solver="repms", tolerance=0.0).fit(
+        np.vstack([rows, rows]), sensitive_features=np.repeat([0, 1], 40)
+    )
+    assert strict.mmd2_ == pytest.approx(0.0, abs=1e-14)
+
+
+def test_null_components_tell_a_linear_adversary_nothing(flat):
+    X, group = flat
+    model = quietly(FairPCA(3, tolerance=3e-2), X, group)
+    assert model.n_live_components_ == 2
+    Z = model.transform(X)
+    assert not Z[:, 2].any()
+    # In the projection without exact zeros a scaler turns rounding, which differs by group, into a feature.
+    null = StandardScaler().fit_transform(Z)[:, 2:]
+    assert roc_auc_score(group, LogisticRegression().fit(null, group).decision_function(null)) == 0.5
+
+
+def test_null_components_stay_zero_on_rows_outside_the_span(flat, rng):
+    X, group = flat
+    with pytest.warns(RankWarning):
+        model = FairPCA(4, tolerance=2.0).fit(X, sensitive_features=group)
+    assert model.n_live_components_ == 3
+    elsewhere = rng.normal(size=(10, 6))
+    assert not model.transform(elsewhere)[:, 3:].any()
+    for baseline in (FPCA(4), ReconstructionFairPCA(4)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            baseline.fit(X, sensitive_features=group)
+        assert not baseline.transform(elsewhere)[:, baseline.n_live_components_ :].any()
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-160, 1e-300, 3e299])
+def test_units_do_not_matter_up_to_the_ends_of_the_scale(two_groups, factor):
+    X, group = two_groups
+    X = X / np.abs(X).max()
+    plain, scaled = (FairPCA(2).fit(each, sensitive_features=group) for each in (X, X * factor))
+    np.testing.assert_allclose(scaled.components_, plain.components_, atol=1e-5)
+    np.testing.assert_allclose(scaled.transform(X * factor), plain.transform(X), atol=1e-4)
+
+
+def test_an_offset_costs_digits_but_no_variance(two_groups):
+    X, group = two_groups
+    plain, moved = (FairPCA(2).fit(each, sensitive_features=group) for each in (X, X + 1e12))
+    assert moved.result_.variance_kept == pytest.approx(plain.result_.variance_kept, abs=1e-3)
+    coarse = FairPCA(2).fit(X + 1e15, sensitive_features=group)
+    assert coarse.result_.variance_kept == pytest.approx(plain.result_.variance_kept, abs=2e-2)
+
+
+@pytest.mark.parametrize(
+    ("change", "parameters", "message"),
+    [
+        (lambda X: X * 1e300, {}, r"X has numbers up to .*e\+30\d, beyond 1e\+300 sums over rows overflow"),
+        (lambda X: X * 1e160, {"standardize": False}, "squares are not normal numbers; use standardize=True"),
+        (lambda X: X * 1e-300, {"standardize": False}, "squares are not normal numbers; use standardize=True"),
+        (lambda X: 1e6 + 1e-10 * np.sign(X), {}, "X differs in no column by more than rounding: deviations are at"),
+    ],
+)
+@pytest.mark.parametrize("mmd", ["exact", "fourier"])
+def test_numbers_that_cannot_be_squared_or_told_apart_are_refused(two_groups, change, parameters, message, mmd):
+    X, group = two_groups
+    with pytest.raises(ValueError, match=message):
+        FairPCA(2, mmd=mmd, **parameters).fit(change(X), sensitive_features=group)
+
+
+@pytest.mark.parametrize("far", [1e10, 1e12, 1e100])
+def test_one_far_cell_spoils_nothing(two_groups, far):
+    X, group = two_groups
+    X = X.copy()
+    X[3, 2] = far
+    model = quietly(FairPCA(2, standardize=False, random_state=0), X, group)
+    assert 0.0 <= model.mmd2_ <= 2.0
+    assert model.converged_ == (model.mmd2_ <= 1e-3)
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_columns_that_depend_on_each_other_up_to_rounding_have_no_extra_rank(rng):
+    X = rng.normal(size=(50, 3)).astype(np.float32) + np.float32(100.0)
+    X = np.column_stack([X, X.sum(axis=1), X[:, 0] - X[:, 1]])
+    group = np.arange(50) % 2
+    with pytest.warns(RankWarning, match="above the rank of the data, 3"):
+        FairPCA(4, tolerance=1.0).fit(X, sensitive_features=group)

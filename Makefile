@@ -23,11 +23,11 @@ reference: $(VENV)/.test
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(VENV)/bin/python pyproject.toml
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/_native.c
 	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/_native.c
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@ $(VENV)/.demo
 

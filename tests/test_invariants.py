@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from fairpca import FairPCA
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning, RankWarning
+from fairpca.solvers import REPMS
 from odd_tables import odd
 
 DOCUMENTED = (AccuracyWarning, ConvergenceWarning, NullComponentsWarning, RankWarning)
@@ -56,13 +57,6 @@ def check_truth(model, case):
     assert Z.var(axis=0).sum() / total == pytest.approx(model.result_.variance_kept, abs=1e-6)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(odd())
-def test_what_is_reported_is_true(case):
-    assume(varies(case.X))
-    check_truth(fitted(case), case)
-
-
 def kept(model):
     return model.result_.variance_kept
 
@@ -105,3 +99,50 @@ def check_irrelevant_things_change_nothing(case):
     ):
         assert other.converged_ == plain.converged_
         assert kept(other) == pytest.approx(kept(plain), abs=unused(plain))
+
+
+CHECKS = {
+    "exact": lambda case: check_truth(fitted(case), case),
+    "fourier": lambda case: check_truth(fitted(case, n_components=min(3, case.n_components), mmd="fourier"), case),
+    "hermite": lambda case: check_truth(fitted(case, mmd="hermite"), case),
+    "repms": lambda case: check_truth(fitted(case, solver=REPMS(max_iter=30)), case),
+    "tolerance": check_tolerance_buys_variance,
+    "components": check_components_buy_variance,
+    "order": check_irrelevant_things_change_nothing,
+}
+MANY = {
+    "exact": 4000,
+    "fourier": 1500,
+    "hermite": 1000,
+    "repms": 1000,
+    "tolerance": 1000,
+    "components": 800,
+    "order": 700,
+}
+
+
+def search(name, n_examples, derandomize):
+    @settings(
+        max_examples=n_examples,
+        derandomize=derandomize,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(odd())
+    def run(case):
+        assume(varies(case.X))
+        CHECKS[name](case)
+
+    run()
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_fits_keep_to_the_truth(name):
+    search(name, 12, derandomize=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHECKS)
+def test_fits_keep_to_the_truth_on_ten_thousand_tables(name):
+    search(name, MANY[name], derandomize=False)

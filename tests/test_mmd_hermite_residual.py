@@ -54,7 +54,7 @@ KINDS = ["none", "one group", "both groups", "more than are heavy", "many places
 
 
 def test_all_pairs_of_few_rows_are_known_exactly(rng):
-    X, group = body(rng, 900), np.arange(900) % 3 == 0
+    X, group = body(rng, 500), np.arange(500) % 3 == 0
     case = Case(X, demographic_parity(group).weights, n_features=10)
     values, errors = case.estimates(rng, 8, 3)
     np.testing.assert_allclose(values, np.tile(case.exact, (3, 1)), rtol=1e-12)

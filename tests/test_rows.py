@@ -138,10 +138,12 @@ def test_stratified_draw_is_the_same_for_all_kinds(X, weights, tmp_path):
 
 def test_a_draw_is_dealt_in_parts_with_every_group(rows):
     drawn = rows.stratified_draw(160, np.random.default_rng(5))
-    parts = deal(drawn.strata, 8, 16)
+    parts = deal(drawn.strata, 8, np.ones(len(drawn.counts), dtype=bool))
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(drawn.indices)))
     shares_of_parts = np.array([np.bincount(drawn.strata[part]) for part in parts])
     assert np.ptp(shares_of_parts, axis=0).max() <= 1
+    first_whole = deal(drawn.strata, 8, np.arange(len(drawn.counts)) > 0)
+    assert all(np.sum(drawn.strata[part] == 0) == np.sum(drawn.strata == 0) for part in first_whole)
 
 
 def test_column_summary(rows, X, weights):

@@ -42,7 +42,7 @@ class FairPCA(LinearProjection):
         How MMD^2 is computed while the subspace is searched. "exact" compares all pairs of rows; "fourier" (at most 3
         components) and "hermite" take time and memory linear in the rows, begin on a sample of 4096 of them, and need
         no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows, then "fourier"
-        up to 3 components and "hermite" up to 16. Whatever was used, `mmd2_` is measured exactly, or comes with a
+        up to 3 components and "hermite" above. Whatever was used, `mmd2_` is measured exactly, or comes with a
         bound.
     bandwidth : "median" or float, default="median"
         sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions.

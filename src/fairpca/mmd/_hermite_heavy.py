@@ -7,7 +7,7 @@ import numpy as np
 
 from fairpca._typing import AnyArray, FloatArray
 
-MOST_HEAVY = 1024
+MOST_HEAVY = 512
 """Rows at most whose residuals are treated exactly."""
 
 ROUNDING = 1e-6

@@ -66,21 +66,15 @@ def residuals_of_block(X: AnyArray, weights: AnyArray, frame: Coordinates, basis
     for rows, piece_weights in _pieces(X, weights, frame, basis):
         Y = frame.matrix.T @ rows.T
         features = basis.values(Y, workspace)
-        residual = _residuals(features)
+        residual = residuals_of_features(features)
         spread = np.abs(piece_weights) @ np.sqrt(residual)
         heavy = HeavyRows.of(Y.T, piece_weights.T, residual)
         total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread, heavy)
     return total
 
 
-def residuals_of_points(Z: FloatArray, basis: HermiteBasis) -> FloatArray:
-    """Return 1 - |Phi(z)|^2 at each of n points in the axes of the basis, given as an array of shape (n, d)."""
-    height, workspace = _height(basis), _workspace(basis)
-    pieces = [np.ascontiguousarray(Z[start : start + height].T) for start in range(0, len(Z), height)]
-    return np.concatenate([_residuals(basis.values(piece, workspace)) for piece in pieces])
-
-
-def _residuals(features: FloatArray) -> FloatArray:
+def residuals_of_features(features: FloatArray) -> FloatArray:
+    """Return r = 1 - |Phi|^2, at least 0, for features of shape (D, n)."""
     # Rounding can bring the sum of squares above 1.
     return np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
 

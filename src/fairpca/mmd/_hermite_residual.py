@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import t as student
@@ -12,13 +13,13 @@ from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd._gaussian import kernel_products
 from fairpca.mmd._hermite_basis import HermiteBasis
 from fairpca.mmd._hermite_heavy import HeavyRows, heaviness
-from fairpca.mmd._hermite_passes import residuals_of_points
+from fairpca.mmd._hermite_passes import residuals_of_features
 from fairpca.rows import StratifiedDraw, deal, strata
 
 N_PARTS = 16
 """Parts of the sample; only pairs of rows within a part are compared."""
 
-FEWEST_DEALT = 4 * N_PARTS
+FEWEST_DEALT = 16 * N_PARTS
 """Rows of a group from which on they are dealt to the parts; fewer are in every part."""
 
 CONFIDENCE = 0.999
@@ -85,26 +86,25 @@ class ResidualSample:
             The estimates, and the half widths of their confidence intervals.
         """
         Z, weights = self.data.rows.sample(self.drawn.indices, self.data.along(V, basis.rotation).project)
-        residuals = residuals_of_points(Z, basis)
-        light = self.order[heaviness(weights, residuals)[self.order] <= heavy.level]
         exact = heavy.above_level()
         codes = np.unique(strata(weights))
         n_exact = np.bincount(np.searchsorted(codes, strata(exact.weights)), minlength=len(codes))
-        sample = LightSample(
-            Z[light],
-            weights[light],
-            residuals[light],
-            self.drawn.strata[light],
-            self.drawn.counts - n_exact,
-            heavy.level,
-        )
-        left_out, errors = sample.estimate(basis, exact)
-        return among_heavy_rows(exact, basis) + left_out, errors + sample.unseen()
+        n_light = self.drawn.counts - n_exact
+        order = self.order
+        sample = _Sample(Z[order], weights[order], self.drawn.strata[order], n_light, exact, heavy.level, basis)
+        left_out, errors = sample.estimate(self._parts(n_light))
+        return among_heavy_rows(exact, basis) + left_out, errors
+
+    def _parts(self, n_light: IntArray) -> list[IntArray]:
+        """Return the rows of each part; strata that may have few light rows are in all of them."""
+        strata = self.drawn.strata[self.order]
+        light = np.bincount(strata, minlength=len(n_light)) * n_light / self.drawn.counts
+        return deal(strata, N_PARTS, light >= FEWEST_DEALT)
 
 
 @dataclass(frozen=True)
-class LightSample:
-    """Sampled rows that are not among the heaviest, in random order.
+class _Sample:
+    """Sampled rows in random order, beside the heavy ones.
 
     Attributes
     ----------
@@ -112,24 +112,27 @@ class LightSample:
         Their positions in the axes of the basis.
     weights : ndarray of shape (k, n_columns)
         Their weights.
-    residuals : ndarray of shape (k,)
-        What the features leave of the kernel at each.
     strata : ndarray of shape (k,)
         Number of the stratum of each.
     counts : ndarray of shape (n_strata,)
-        How many such rows each stratum of the table has.
+        How many rows of each stratum of the table are not among the heavy ones.
+    heavy : HeavyRows
+        The heavy rows.
     level : float
-        How heavy they are at most.
+        How heavy all others are at most.
+    basis : HermiteBasis
+        The features.
     """
 
     Z: FloatArray
     weights: FloatArray
-    residuals: FloatArray
     strata: IntArray
     counts: IntArray
+    heavy: HeavyRows
     level: float
+    basis: HermiteBasis
 
-    def estimate(self, basis: HermiteBasis, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
+    def estimate(self, parts: list[IntArray]) -> tuple[FloatArray, FloatArray]:
         """Return 2 w_H'R w + sum_{i != j} w_i w_j R_ij over all light rows i, j and heavy rows H, and its error.
 
         Every part gives an unbiased estimate, a U-statistic. The error is that of their mean, from the
@@ -138,72 +141,70 @@ class LightSample:
 
         Parameters
         ----------
-        basis : HermiteBasis
-            The features.
-        heavy : HeavyRows
-            The heavy rows.
+        parts : list of ndarray of int
+            The rows of each part.
         """
-        values, influences = np.zeros(self.weights.shape[1]), np.zeros_like(self.weights)
-        if not len(self.Z):
-            return values, values
-        heavy_moments = basis.moments(np.ascontiguousarray(heavy.positions.T), heavy.weights.T).T
-        parts = deal(self.strata, N_PARTS, FEWEST_DEALT)
+        n_columns = self.weights.shape[1]
+        values, influences, times = np.zeros(n_columns), np.zeros_like(self.weights), np.zeros(len(self.Z), dtype=int)
         for part in parts:
-            value, influence = self._of_part(part, basis, heavy, heavy_moments)
+            light, value, influence = self._of_part(part)
             values += value / len(parts)
-            influences[part] += influence
-        drawn = np.bincount(self.strata, minlength=len(self.counts))
-        variances = np.zeros_like(values)
-        for s in np.flatnonzero(drawn):
-            of_stratum = influences[self.strata == s] / (1 if drawn[s] >= FEWEST_DEALT else len(parts))
-            variances += of_stratum.var(axis=0) / max(drawn[s] - 1, 1)
-        return values, student.ppf((1 + CONFIDENCE) / 2, N_PARTS - 1) * np.sqrt(variances)
-
-    def unseen(self) -> FloatArray:
-        """Return what rows can add of which a sample of this size need not have seen two in one part.
-
-        With a share q of a stratum the sample has about (q k)^2 / (2 N_PARTS) such pairs; none with a probability
-        of 1 - `CONFIDENCE` when this is log(1 / (1 - CONFIDENCE)). Together such rows add at most the square of their
-        number times their heaviness.
-        """
-        doubt = -math.log(1 - CONFIDENCE)
-        added = np.zeros(self.weights.shape[1])
+            influences[light] += influence
+            times[light] += 1
+        variances, unseen = np.zeros(n_columns), np.zeros(n_columns)
         for s, count in enumerate(self.counts):
-            of_stratum = np.abs(self.weights[self.strata == s])
-            if len(of_stratum) == 0:
-                continue
-            if len(of_stratum) >= FEWEST_DEALT:
-                share = math.sqrt(2 * doubt * N_PARTS) / len(of_stratum)
-            else:
-                share = doubt / len(of_stratum) if len(of_stratum) < count else 0.0
-            added += min(share, 1.0) * count * np.minimum(of_stratum.max(axis=0), self.level)
-        return added**2
+            of_stratum = (times > 0) & (self.strata == s)
+            if of_stratum.any():
+                mean_influences = influences[of_stratum] / times[of_stratum, None]
+                variances += mean_influences.var(axis=0) / max(len(mean_influences) - 1, 1)
+                heaviest = np.minimum(np.abs(self.weights[of_stratum]).max(axis=0), self.level)
+                in_every_part = bool(times[of_stratum].max() > 1)
+                unseen += _unseen_share(len(mean_influences), count, in_every_part) * count * heaviest
+        quantile = student.ppf((1 + CONFIDENCE) / 2, N_PARTS - 1)
+        return values, quantile * np.sqrt(variances) + unseen**2
 
-    def _of_part(
-        self, part: IntArray, basis: HermiteBasis, heavy: HeavyRows, heavy_moments: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the estimate of one part, and the influence of each of its rows."""
-        Z, stratum, n_heavy, n_columns = self.Z[part], self.strata[part], len(heavy.weights), self.weights.shape[1]
-        drawn = np.maximum(np.bincount(stratum, minlength=len(self.counts)), 1)
-        weights = self.weights[part] * (self.counts / drawn)[stratum][:, None]
+    def _of_part(self, part: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the light rows of one part, its estimate, and the influence of each of these rows."""
+        n_columns, n_heavy = self.weights.shape[1], len(self.heavy.weights)
+        features = self.basis.values(np.ascontiguousarray(self.Z[part].T))
+        residuals = residuals_of_features(features)
+        stratum, light = self.strata[part], heaviness(self.weights[part], residuals) <= self.level
+        drawn = np.maximum(np.bincount(stratum[light], minlength=len(self.counts)), 1)
+        # Heavy rows that were drawn stay, without weight.
+        weights = self.weights[part] * (light * (self.counts / drawn)[stratum])[:, None]
         # One block of columns for the heavy rows, then one for each stratum.
         blocks = np.zeros((n_heavy + len(part), 1 + len(self.counts), n_columns))
-        blocks[:n_heavy, 0] = heavy.weights
+        blocks[:n_heavy, 0] = self.heavy.weights
         blocks[n_heavy + np.arange(len(part)), 1 + stratum] = weights
         operand = blocks.reshape(len(blocks), -1)
-        features = basis.values(np.ascontiguousarray(Z.T))
         moments = features @ operand[n_heavy:]
-        moments[:, :n_columns] = heavy_moments
-        products = kernel_products(np.vstack([heavy.positions, Z]), operand, 1.0)[n_heavy:] - features.T @ moments
-        felt = products.reshape(len(part), -1, n_columns)
+        moments[:, :n_columns] = self._heavy_moments
+        products = kernel_products(np.vstack([self.heavy.positions, self.Z[part]]), operand, 1.0)[n_heavy:]
+        felt = (products - features.T @ moments).reshape(len(part), 1 + len(self.counts), n_columns)
         own = np.arange(len(part)), 1 + stratum
-        felt[own] -= self.residuals[part][:, None] * weights
+        felt[own] -= residuals[:, None] * weights
         # Of n (n - 1) pairs of a stratum the part has k (k - 1).
         pairs = (1 - 1 / np.maximum(self.counts, 1)) / np.maximum(1 - 1 / drawn, 0.5)
         felt[own] *= pairs[stratum][:, None]
         potential = felt.sum(axis=1)
         value = np.einsum("ic,ic->c", weights, potential + felt[:, 0])
-        return value, 2 * drawn[stratum][:, None] * weights * potential
+        return part[light], value, (2 * drawn[stratum][:, None] * weights * potential)[light]
+
+    @cached_property
+    def _heavy_moments(self) -> FloatArray:
+        return self.basis.moments(np.ascontiguousarray(self.heavy.positions.T), self.heavy.weights.T).T
+
+
+def _unseen_share(n_drawn: int, count: int, in_every_part: bool) -> float:
+    """Return the share of a stratum of which the parts need not have seen a pair: it may add to h unnoticed.
+
+    Of a share q there are about (q n_drawn)^2 / (2 N_PARTS) pairs within parts; none with a probability of
+    1 - `CONFIDENCE` when this is its logarithm.
+    """
+    doubt = -math.log(1 - CONFIDENCE)
+    if in_every_part:
+        return 0.0 if n_drawn >= count else min(1.0, doubt / n_drawn)
+    return min(1.0, math.sqrt(2 * doubt * N_PARTS) / n_drawn)
 
 
 def among_heavy_rows(heavy: HeavyRows, basis: HermiteBasis) -> FloatArray:

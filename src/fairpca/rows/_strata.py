@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class StratifiedDraw:
         return cls(indices[order], strata[order], (counts / np.maximum(drawn, 1))[strata[order]], counts)
 
 
-def deal(strata: IntArray, n_parts: int, fewest: int) -> list[IntArray]:
+def deal(strata: IntArray, n_parts: int, are_dealt: BoolArray) -> list[IntArray]:
     """Return the rows of each of some parts, every part with its share of every stratum.
 
     Parameters
@@ -54,15 +54,16 @@ def deal(strata: IntArray, n_parts: int, fewest: int) -> list[IntArray]:
         Number of the stratum of each row; the rows are in random order.
     n_parts : int
         Number of parts.
-    fewest : int
-        A stratum with fewer rows is not dealt: every part has all of them.
+    are_dealt : ndarray of bool of shape (n_strata,)
+        Whether the rows of a stratum are dealt; otherwise every part has all of them.
     """
-    parts: list[list[IntArray]] = [[] for _ in range(n_parts)]
-    for s in np.unique(strata):
-        rows = np.flatnonzero(strata == s)
-        for number, part in enumerate(parts):
-            part.append(rows if len(rows) < fewest else rows[number::n_parts])
-    return [np.concatenate(part) if part else np.empty(0, dtype=np.int64) for part in parts]
+    by_stratum = [np.flatnonzero(strata == s) for s in range(len(are_dealt))]
+    return [
+        np.concatenate(
+            [rows[part::n_parts] if dealt else rows for rows, dealt in zip(by_stratum, are_dealt, strict=True)]
+        )
+        for part in range(n_parts)
+    ]
 
 
 def strata(weights: AnyArray) -> IntArray:

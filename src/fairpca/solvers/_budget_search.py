@@ -27,6 +27,9 @@ WORTH_A_RUN = 0.95
 ENOUGH_ALIKE = 3
 """Starts in a row that end at the best optimum known, after which no others are tried."""
 
+ENOUGH_FAR, FAR = 5, 5.0
+"""Random starts after which others are given up, where the fairest point is above so many times the tolerance."""
+
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
 
@@ -210,6 +213,8 @@ class BudgetSearch:
         for index in range(len(starts) + n_extra):
             if best is not None and (self._out_of_time() or n_alike >= ENOUGH_ALIKE):
                 break
+            if best is not None and index >= len(starts) + ENOUGH_FAR and self._is_far(best):
+                break
             given = index < len(starts)
             start = starts[index] if given else self._random_start(problem)
             settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
@@ -223,6 +228,10 @@ class BudgetSearch:
         assert best is not None
         self._candidates[n_live] = best
         return best
+
+    def _is_far(self, best: Candidate) -> bool:
+        """Tell whether none of several starts has come anywhere near the tolerance."""
+        return best.outcome.fairest.worst > FAR * self._tolerance
 
     def _start(self, init: str | FloatArray | WarmStart, n_live: int) -> RunStart:
         problem = self._problem.with_components(n_live)

@@ -63,7 +63,7 @@ class FairPCA(LinearProjection):
         Scale every column to unit variance. Columns are always centred; constant columns stay at zero.
     init : {"mean-matched", "pca", "auxiliary"} or array of shape (n_components, n_features), default="mean-matched"
         Start: the subspace of most variance in which the group means agree, plain PCA, the least MMD^2 reached from
-        the best of ten random frames (as in the published code), or rows like those of `components_`.
+        a random frame (as in the published code), or rows like those of `components_`.
     callback : callable, default=None
         Called with an `fairpca.solvers.OuterStep` after each outer step, for example to show progress.
     random_state : int, RandomState instance or None, default=None
@@ -207,8 +207,8 @@ class FairPCA(LinearProjection):
         d = check_n_components(self.n_components, p)
         bandwidth, init = check_bandwidth(self.bandwidth), check_init(self.init, STARTS, d, p)
         mmd = check_mmd(self.mmd, d)
-        # A given start may lie anywhere in the null space; any other needs at most d null axes.
-        axes = AxesRequest(d, bandwidth, d if isinstance(init, str) else p)
+        # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
+        axes = AxesRequest(d, bandwidth, d if isinstance(init, str) and init != "auxiliary" else p)
         data = self._data(X, sensitive_features, mmd, axes, generator)
         self._warn_above_rank(d, data.axes.rank)
         return data, init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]

@@ -23,7 +23,7 @@ class GradientDescent(LineSearchMethod):
 
     max_iter: int = 2000
 
-    def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
+    def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:
             return -state.gradient, first_step(state)
         ((s, y),) = pairs

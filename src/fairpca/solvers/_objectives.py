@@ -4,6 +4,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from fairpca._typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 
@@ -31,13 +33,19 @@ class Sample:
 
 
 class Objective(Protocol):
-    """A function with a gradient and Hessian-vector products."""
+    """A function with a gradient, Hessian-vector products, and the Hessian."""
 
     def sample(self, point: FloatArray) -> Sample:
         """Evaluate value and gradient."""
 
     def hessian_product(self, point: FloatArray, direction: FloatArray) -> FloatArray:
         """Return the Euclidean Hessian-vector product."""
+
+    def hessian(self, here: Sample, complement: FloatArray) -> FloatArray:
+        """Return the Hessian in the chart B -> V + QB of the Grassmann manifold, good to single precision.
+
+        The columns of B stand one after another.
+        """
 
 
 @dataclass(frozen=True)
@@ -68,3 +76,15 @@ class Penalised:
         """Return the Euclidean Hessian-vector product."""
         of_variance, of_discrepancy = self.problem.hessian_products(point, direction)
         return self.rho * of_discrepancy - self.alpha * of_variance
+
+    def hessian(self, here: Sample, complement: FloatArray) -> FloatArray:
+        """Return the Hessian in the chart B -> V + QB of the Grassmann manifold, good to single precision.
+
+        The columns of B stand one after another.
+        """
+        V, Q, shares = here.point, complement, self.problem.shares[:, None]
+        hessian = self.rho * self.problem.hessian(here.evaluation, Q, single_precision=True)
+        blocks = hessian.reshape(V.shape[1], Q.shape[1], V.shape[1], Q.shape[1])
+        np.einsum("aiaj->aij", blocks)[...] -= 2.0 * self.alpha * (Q.T @ (shares * Q))
+        np.einsum("aibi->abi", blocks)[...] += 2.0 * self.alpha * (V.T @ (shares * V))[:, :, None]
+        return hessian

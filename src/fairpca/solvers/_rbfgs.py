@@ -41,7 +41,7 @@ class RiemannianBFGS(LineSearchMethod):
     memory: int = 100
     caution: float = 1e-4
 
-    def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
+    def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:
             return -state.gradient, first_step(state)
         return -quasi_newton_product(pairs, state.gradient, partial(_scaled, pairs)), 1.0

@@ -11,9 +11,10 @@ from fairpca._checks import check_name
 from fairpca._typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._null_axes import leave_saddle, n_live, with_exact_null_columns
 from fairpca.solvers._objectives import Penalised
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
+from fairpca.solvers._start import WarmStart, mean_matched_frame, published_start
 from fairpca.solvers._subsolvers import subsolver_from
 from fairpca.solvers._unconstrained import Subsolver
 
@@ -37,8 +38,10 @@ class REPMS:
 
     Parameters
     ----------
-    subsolver : {"rbfgs", "trust-region", "gradient-descent"}, sub-solver or pymanopt optimizer, default="rbfgs"
-        Minimises the penalty function.
+    subsolver : {"newton-bfgs", "rbfgs", "trust-region", "gradient-descent"}, sub-solver or pymanopt optimizer, \
+default="newton-bfgs"
+        Minimises the penalty function. "rbfgs" is the paper's; "newton-bfgs" is the same for 100 iterations, and where
+        they are not enough goes on with the Hessian as its metric.
     max_iter : int, default=100
         K, the largest index of an outer step.
     epsilon_0, epsilon_min : float, default=1e-1, 1e-6
@@ -70,7 +73,7 @@ class REPMS:
     >>> model = FairPCA(solver=REPMS(subsolver="trust-region", rho_max=1e8))
     """
 
-    subsolver: Any = "rbfgs"
+    subsolver: Any = "newton-bfgs"
     max_iter: int = 100
     epsilon_0: float = 1e-1
     epsilon_min: float = 1e-6
@@ -165,22 +168,23 @@ class REPMS:
         return Run(again.answer, again.status, run.steps + again.steps)
 
     def _solution(self, problem: FairSubspaceProblem, run: Run, tolerance: float, began: float) -> Solution:
+        answer = with_exact_null_columns(problem, run.answer)
         result = FitResult(
             solver=self.name,
             status=run.status,
             tolerance=tolerance,
-            mmd2=run.answer.worst,
-            smallest_mmd2=min([run.answer.worst, *(step.mmd2 for step in run.steps)]),
-            variance_kept=run.answer.variance,
+            mmd2=answer.worst,
+            smallest_mmd2=min([answer.worst, *(step.mmd2 for step in run.steps)]),
+            variance_kept=answer.variance,
             steps=run.steps,
             n_values=problem.counts.values,
             n_gradients=problem.counts.gradients,
             n_hessian_products=problem.counts.hessian_products,
             n_hessians=problem.counts.hessians,
             seconds=time.perf_counter() - began,
-            n_live_components=n_live(problem, run.answer),
+            n_live_components=n_live(problem, answer),
         )
-        return Solution(run.answer.point, result)
+        return Solution(answer.point, result)
 
 
 class _PenaltyMethod:
@@ -204,12 +208,7 @@ class _PenaltyMethod:
 
     def fairest(self, generator: np.random.Generator) -> Evaluation:
         """Solve the auxiliary problem from random frames."""
-        p, d = self.problem.shape
-        # Null axes take part only when there are not enough live ones to leave one out.
-        n_axes = self.problem.rank if d < self.problem.rank else p
-        return fairest_frame(
-            self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator, n_axes
-        )
+        return published_start(self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator)
 
     def run(self, here: Evaluation) -> Run:
         """Run Algorithm 1 from a point."""
@@ -234,12 +233,6 @@ class _PenaltyMethod:
         return Run(here, Status.MAX_ITERATIONS, tuple(steps))
 
 
-def n_live(problem: FairSubspaceProblem, answer: Evaluation) -> int:
-    """Return how many dimensions of the subspace carry variance."""
-    kept = np.linalg.eigvalsh((answer.point * problem.shares[:, None]).T @ answer.point)
-    return int(np.sum(kept > 1e-12))
-
-
 def _outer_step(
     problem: FairSubspaceProblem,
     manifold: Frames,
@@ -253,6 +246,13 @@ def _outer_step(
     gradients, products = problem.counts.gradients, problem.counts.hessian_products
     penalised = Penalised(problem, rho)
     inner = subsolver.minimise(penalised, manifold, penalised.read(here), epsilon)
+    n_iter = inner.n_iter
+    for _ in range(problem.n_components):
+        lower = leave_saddle(problem, penalised, manifold, inner.sample, epsilon)
+        if lower is None:
+            break
+        inner = subsolver.minimise(penalised, manifold, lower, epsilon)
+        n_iter += inner.n_iter
     there = inner.sample.evaluation
     step = OuterStep(
         rho=rho,
@@ -261,7 +261,7 @@ def _outer_step(
         gradient_norm=inner.gradient_norm,
         gradient_tolerance=epsilon,
         step_length=float(np.linalg.norm(there.point - here.point)),
-        n_iter=inner.n_iter,
+        n_iter=n_iter,
         n_gradients=problem.counts.gradients - gradients,
         n_hessian_products=problem.counts.hessian_products - products,
         seconds=time.perf_counter() - began,

@@ -37,14 +37,14 @@ def with_exact_null_columns(problem: FairSubspaceProblem, answer: Evaluation) ->
     """
     shares, columns = _principal(problem, answer.point)
     dead = shares <= LIVE_SHARE
-    in_null_space = np.zeros((len(answer.point), int(dead.sum())))
-    in_null_space[problem.rank :] = (answer.point @ columns[:, dead])[problem.rank :]
+    null_part = (answer.point @ columns[:, dead])[problem.rank :]
     # A live axis of next to no variance is not null.
-    if not dead.any() or np.linalg.svd(in_null_space, compute_uv=False)[-1] < 0.5:
+    if not dead.any() or np.linalg.norm(null_part, axis=0).min() < 0.5:
         return answer
+    null = np.zeros((len(answer.point), null_part.shape[1]))
+    null[problem.rank :] = np.linalg.qr(null_part)[0]
     live = answer.point @ columns[:, ~dead]
-    frame = np.linalg.qr(np.hstack([in_null_space, live]))[0]
-    return problem.evaluate(np.roll(frame, live.shape[1], axis=1))
+    return problem.evaluate(np.hstack([np.linalg.qr(live - null @ (null.T @ live))[0], null]))
 
 
 def leave_saddle(
@@ -82,7 +82,7 @@ def leave_saddle(
     angle = FIRST_ANGLE
     for _ in range(MAX_HALVINGS):
         there = objective.sample(curve(angle)[0])
-        if there.value < here.value - LEAST_GAIN * max(1.0, abs(here.value)):
+        if there.value < here.value - _least_gain(here):
             return there
         angle /= 2.0
     return None
@@ -94,13 +94,17 @@ def _descent_into_null_axes(here: Sample, rank: int, gradient_tolerance: float) 
     if len(V) == rank:
         return None
     gains, columns = np.linalg.eigh(_symmetric(V.T @ here.gradient))
-    rising = gains > max(gradient_tolerance, LEAST_GAIN * max(1.0, abs(here.value)))
+    rising = gains > max(gradient_tolerance, _least_gain(here))
     axes = _unused_null_axes(V, rank)
     # The last ones gain most.
     n_turned = min(int(rising.sum()), axes.shape[1])
     if n_turned == 0:
         return None
     return axes[:, :n_turned] @ columns[:, -n_turned:].T
+
+
+def _least_gain(here: Sample) -> float:
+    return max(LEAST_GAIN * max(1.0, abs(here.value)), here.rounding)
 
 
 def _unused_null_axes(V: FloatArray, rank: int) -> FloatArray:

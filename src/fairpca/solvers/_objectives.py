@@ -9,6 +9,9 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 
+ROUNDING_OF_DISCREPANCY = 1e-16
+"""Absolute error of h, a sum of kernel values up to 1 that cancel: however small h is, a penalty multiplies it."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -24,12 +27,15 @@ class Sample:
         Its Euclidean gradient.
     evaluation : Evaluation
         What the problem said there, so that no pass over the rows is repeated when the objective changes.
+    rounding : float
+        Size below which a difference of two values is noise.
     """
 
     point: FloatArray
     value: float
     gradient: FloatArray
     evaluation: Evaluation
+    rounding: float = 0.0
 
 
 class Objective(Protocol):
@@ -70,6 +76,7 @@ class Penalised:
             value=-self.alpha * evaluation.variance + self.rho * float(evaluation.discrepancies.sum()),
             gradient=self.rho * evaluation.discrepancy_gradient - self.alpha * evaluation.variance_gradient,
             evaluation=evaluation,
+            rounding=self.rho * ROUNDING_OF_DISCREPANCY,
         )
 
     def hessian_product(self, point: FloatArray, direction: FloatArray) -> FloatArray:

@@ -133,7 +133,7 @@ class LineSearchMethod(ABC):
             sample = objective.sample(point)
             return Trial(step, sample.value, float(np.vdot(sample.gradient, velocity)), Arrival(sample, velocity))
 
-        return wolfe_search(try_step, state.sample.value, slope, initial_step)
+        return wolfe_search(try_step, state.sample.value, slope, initial_step, state.sample.rounding)
 
     @abstractmethod
     def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:

@@ -94,22 +94,22 @@ def test_without_null_axes_there_is_nothing_to_leave(two_groups):
     assert leave_saddle(problem, penalised, Grassmann(), penalised.sample(problem.pca()), 1e-6) is None
 
 
-def test_columns_that_are_null_but_for_rounding_become_exactly_so(problem, rng):
+def test_columns_that_are_all_but_null_become_exactly_so(problem, rng):
     frame = np.zeros(problem.shape)
     frame[:RANK, 0], frame[RANK, 1], frame[RANK + 1, 2] = np.eye(RANK)[0], 1.0, 1.0
-    frame[:RANK, 1:] = 1e-8 * rng.normal(size=(RANK, 2))
+    frame[:RANK, 1:] = 1e-5 * rng.normal(size=(RANK, 2))
     frame = np.linalg.qr(frame)[0] @ np.linalg.qr(rng.normal(size=(D, D)))[0]
-    answer = with_exact_null_columns(problem, problem.evaluate(frame))
+    answer = with_exact_null_columns(problem, problem.evaluate(frame), 1e-3)
     np.testing.assert_allclose(answer.point.T @ answer.point, np.eye(D), atol=1e-14)
     assert n_live(problem, answer) == 1
     assert not answer.point[:RANK, 1:].any()
     assert answer.discrepancies == problem.discrepancies(answer.point)
-    assert answer.variance == pytest.approx(problem.shares[0])
+    assert answer.variance == pytest.approx(problem.shares[0], abs=1e-8)
 
 
 def test_live_columns_are_left_as_they_are(problem, rng):
     answer = problem.evaluate(Grassmann().random_point(9, D, rng))
-    assert with_exact_null_columns(problem, answer) is answer
+    assert with_exact_null_columns(problem, answer, 1e-3) is answer
 
 
 def test_the_published_start_lies_in_all_axes_and_is_nearly_fair(problem):

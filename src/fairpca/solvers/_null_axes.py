@@ -19,14 +19,21 @@ LEAST_GAIN = 1e-10
 LIVE_SHARE = 1e-12
 """Share of the variance above which a component is live."""
 
+ALL_BUT_NULL = 1e-4
+"""Length of the live part of a unit column below which it is taken to be null: at most 1e-8 of the variance."""
+
 
 def n_live(problem: FairSubspaceProblem, answer: Evaluation) -> int:
     """Return how many dimensions of the subspace carry variance."""
-    return int(np.sum(_principal(problem, answer.point)[0] > LIVE_SHARE))
+    V = answer.point
+    return int(np.sum(np.linalg.eigvalsh((V * problem.shares[:, None]).T @ V) > LIVE_SHARE))
 
 
-def with_exact_null_columns(problem: FairSubspaceProblem, answer: Evaluation) -> Evaluation:
-    """Return the answer with the columns that are null but for rounding exactly in the null space, evaluated again.
+def with_exact_null_columns(problem: FairSubspaceProblem, answer: Evaluation, tolerance: float) -> Evaluation:
+    """Return the answer with the columns that are all but null exactly in the null space, evaluated again.
+
+    A solver stops at a small gradient, not at zero. What is left of a null column is of no use, but scaled up it can
+    tell the groups apart.
 
     Parameters
     ----------
@@ -34,17 +41,18 @@ def with_exact_null_columns(problem: FairSubspaceProblem, answer: Evaluation) ->
         Knows which axes are null.
     answer : Evaluation
         A frame.
+    tolerance : float
+        tau; an answer that meets it is not exchanged for one that does not.
     """
-    shares, columns = _principal(problem, answer.point)
-    dead = shares <= LIVE_SHARE
-    null_part = (answer.point @ columns[:, dead])[problem.rank :]
-    # A live axis of next to no variance is not null.
-    if not dead.any() or np.linalg.norm(null_part, axis=0).min() < 0.5:
+    _, cosines, columns = np.linalg.svd(answer.point[: problem.rank])
+    live_columns, null_columns = np.split(answer.point @ columns.T, [int(np.sum(cosines >= ALL_BUT_NULL))], axis=1)
+    if null_columns.shape[1] == 0:
         return answer
-    null = np.zeros((len(answer.point), null_part.shape[1]))
-    null[problem.rank :] = np.linalg.qr(null_part)[0]
-    live = answer.point @ columns[:, ~dead]
-    return problem.evaluate(np.hstack([np.linalg.qr(live - null @ (null.T @ live))[0], null]))
+    null = np.zeros_like(null_columns)
+    null[problem.rank :] = np.linalg.qr(null_columns[problem.rank :])[0]
+    live = np.linalg.qr(live_columns - null @ (null.T @ live_columns))[0]
+    exact = problem.evaluate(np.hstack([live, null]))
+    return answer if answer.worst <= tolerance < exact.worst else exact
 
 
 def leave_saddle(
@@ -115,11 +123,6 @@ def _unused_null_axes(V: FloatArray, rank: int) -> FloatArray:
     n_used = int(np.sum(sizes > 1e-8))
     axes[rank:] = directions
     return axes[:, n_used:]
-
-
-def _principal(problem: FairSubspaceProblem, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the shares of the variance along the principal axes inside the subspace, and those axes."""
-    return np.linalg.eigh((V * problem.shares[:, None]).T @ V)
 
 
 def _symmetric(matrix: FloatArray) -> FloatArray:

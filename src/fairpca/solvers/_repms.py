@@ -168,7 +168,7 @@ default="newton-bfgs"
         return Run(again.answer, again.status, run.steps + again.steps)
 
     def _solution(self, problem: FairSubspaceProblem, run: Run, tolerance: float, began: float) -> Solution:
-        answer = with_exact_null_columns(problem, run.answer)
+        answer = with_exact_null_columns(problem, run.answer, tolerance)
         result = FitResult(
             solver=self.name,
             status=run.status,

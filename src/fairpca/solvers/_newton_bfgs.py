@@ -73,12 +73,13 @@ class NewtonBFGS:
             return RiemannianBFGS().minimise(objective, manifold, start, gradient_tolerance)
         plain = RiemannianBFGS(max_iter=self.patience)
         result = plain.minimise(objective, manifold, start, gradient_tolerance)
-        while result.status is not InnerStatus.GRADIENT_SMALL and result.n_iter < self.max_iter:
+        unfinished = result.status is InnerStatus.MAX_ITERATIONS
+        while unfinished and result.n_iter < self.max_iter:
             cycle = _BFGSInMetric(max_iter=self.refresh, metric=SaddleFreeMetric.at(result.sample, objective))
             further = cycle.minimise(objective, manifold, result.sample, gradient_tolerance)
+            # An old metric can spoil a direction: only a fresh one tells that no step improves the value.
+            unfinished = further.status is not InnerStatus.GRADIENT_SMALL and further.n_iter > 0
             result = replace(further, n_iter=result.n_iter + further.n_iter)
-            if further.status is InnerStatus.ROUNDING_LIMIT and further.n_iter == 0:
-                break
         return result
 
 

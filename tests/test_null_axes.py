@@ -4,6 +4,7 @@ import pytest
 from fairpca import FairPCA
 from fairpca._axes import AxesRequest
 from fairpca._prepare import PreparedData
+from fairpca.exceptions import ConvergenceWarning
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.solvers import REPMS, NewtonBFGS, RiemannianBFGS
 from fairpca.solvers._newton_bfgs import SaddleFreeMetric
@@ -151,6 +152,17 @@ def test_algorithm_1_meets_a_strict_tolerance_on_one_hot_columns(one_hot, init, 
     spread = np.sort((scaled @ model.components_.T).var(axis=0))[::-1]
     assert np.sum(spread > 1e-10) == model.n_live_components_
     assert model.result_.variance_kept == pytest.approx(spread.sum() / 9)
+
+
+@pytest.mark.parametrize("init", ["mean-matched", "auxiliary", "pca"])
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
+def test_as_many_components_as_features_keep_everything(one_hot, init):
+    X, group = one_hot
+    with pytest.warns(ConvergenceWarning, match="did not meet tolerance"):
+        model = FairPCA(9, tolerance=1e-4, solver="repms", init=init, random_state=0).fit(X, sensitive_features=group)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(9), atol=1e-12)
+    assert model.n_live_components_ == RANK
+    assert model.result_.variance_kept == pytest.approx(1.0)
 
 
 PUBLISHED = [("german", 2), ("german", 10), ("compas", 2), ("adult", 2)]

@@ -137,6 +137,9 @@ default="newton-bfgs"
         pca = problem.evaluate(problem.pca())
         if pca.worst <= tolerance:
             return self._solution(problem, Run(pca, Status.PCA_IS_FAIR, ()), tolerance, began)
+        if problem.shape[0] == problem.n_components:
+            # There is one subspace only; steps would follow rounding.
+            return self._solution(problem, Run(pca, Status.TOLERANCE_NOT_MET, ()), tolerance, began)
         penalty = _PenaltyMethod(self, problem, tolerance, self.rho_scale / pca.worst, callback)
         run = penalty.run(self._start(penalty, init, pca, generator))
         if run.answer.worst > tolerance:

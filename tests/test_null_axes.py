@@ -62,7 +62,7 @@ def test_hessian_of_the_penalty_function_is_that_of_its_products(problem, rng):
 
 def test_no_gradient_leads_from_the_live_axes_to_the_null_axes(live_saddle, problem):
     penalised, saddle = live_saddle
-    assert leave_saddle(problem, penalised, Grassmann(), saddle, 1e-6).value < saddle.value
+    assert leave_saddle(penalised, Grassmann(), saddle, 1e-6).value < saddle.value
 
 
 def test_turning_a_column_to_a_null_axis_gains_what_the_second_order_says(live_saddle):
@@ -80,7 +80,7 @@ def test_turning_a_column_to_a_null_axis_gains_what_the_second_order_says(live_s
 def test_a_saddle_is_left_until_there_is_none(live_saddle, problem):
     penalised, here = live_saddle
     left = 0
-    while (lower := leave_saddle(problem, penalised, Grassmann(), here, 1e-6)) is not None:
+    while (lower := leave_saddle(penalised, Grassmann(), here, 1e-6)) is not None:
         here = NewtonBFGS().minimise(penalised, Grassmann(), lower, 1e-6).sample
         left += 1
     assert 1 <= left <= D
@@ -92,7 +92,7 @@ def test_without_null_axes_there_is_nothing_to_leave(two_groups):
     X, group = two_groups
     problem = PreparedData.of(X - X.mean(axis=0), group, AxesRequest(2, 2.0, 6), np.random.default_rng(0)).problem
     penalised = Penalised(problem, rho=1e6)
-    assert leave_saddle(problem, penalised, Grassmann(), penalised.sample(problem.pca()), 1e-6) is None
+    assert leave_saddle(penalised, Grassmann(), penalised.sample(problem.pca()), 1e-6) is None
 
 
 def test_columns_that_are_all_but_null_become_exactly_so(problem, rng):

@@ -33,7 +33,7 @@ class NewtonBFGS:
 
     Parameters
     ----------
-    max_iter : int, default=600
+    max_iter : int, default=300
         Largest number of iterations.
     patience : int, default=100
         Iterations before the first Hessian. On manifolds of more than 1500 dimensions there is none.
@@ -46,7 +46,7 @@ class NewtonBFGS:
     problem in high-dimensional non-convex optimization", NeurIPS 2014.
     """
 
-    max_iter: int = 600
+    max_iter: int = 300
     patience: int = 100
     refresh: int = 20
 

@@ -6,7 +6,7 @@ import numpy as np
 from fairpca._typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._objectives import Objective, Sample
+from fairpca.solvers._objectives import Penalised, Sample
 
 FIRST_ANGLE = 0.1
 """Radians by which columns are turned at first; halved until the value is lower."""
@@ -55,9 +55,7 @@ def with_exact_null_columns(problem: FairSubspaceProblem, answer: Evaluation, to
     return answer if answer.worst <= tolerance < exact.worst else exact
 
 
-def leave_saddle(
-    problem: FairSubspaceProblem, objective: Objective, manifold: Frames, here: Sample, gradient_tolerance: float
-) -> Sample | None:
+def leave_saddle(penalised: Penalised, manifold: Frames, here: Sample, gradient_tolerance: float) -> Sample | None:
     """Turn live columns towards unused null axes, where that lowers the function at second order.
 
     Rows do not move along a null axis n, so there the Euclidean gradient G and the Euclidean Hessian are 0, and turning
@@ -67,9 +65,7 @@ def leave_saddle(
 
     Parameters
     ----------
-    problem : FairSubspaceProblem
-        Knows which axes are null.
-    objective : Objective
+    penalised : Penalised
         The function.
     manifold : Frames
         Where its argument lives.
@@ -83,13 +79,13 @@ def leave_saddle(
     there : Sample or None
         A lower point, or None if there is none to be found this way.
     """
-    tangent = _descent_into_null_axes(here, problem.rank, gradient_tolerance)
+    tangent = _descent_into_null_axes(here, penalised.problem.rank, gradient_tolerance)
     if tangent is None:
         return None
     curve = manifold.curve(here.point, tangent)
     angle = FIRST_ANGLE
     for _ in range(MAX_HALVINGS):
-        there = objective.sample(curve(angle)[0])
+        there = penalised.sample(curve(angle)[0])
         if there.value < here.value - _least_gain(here):
             return there
         angle /= 2.0

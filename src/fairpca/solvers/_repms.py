@@ -12,7 +12,7 @@ from fairpca._typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._null_axes import leave_saddle, n_live, with_exact_null_columns
-from fairpca.solvers._objectives import Penalised
+from fairpca.solvers._objectives import Penalised, Sample
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import WarmStart, mean_matched_frame, published_start
 from fairpca.solvers._subsolvers import subsolver_from
@@ -220,15 +220,19 @@ class _PenaltyMethod:
         epsilon, rho = settings.epsilon_0, self._rho_0
         steps: list[OuterStep] = []
         for _ in range(settings.max_iter + 1):
-            step, here = _outer_step(self.problem, self._manifold, self._subsolver, here, rho, epsilon)
+            penalised = Penalised(self.problem, rho)
+            before = penalised.read(here)
+            step, after = _outer_step(penalised, self._manifold, self._subsolver, before, epsilon)
+            here = after.evaluation
             steps.append(step)
             if self._callback is not None:
                 self._callback(step)
             still = step.step_length <= settings.d_min and epsilon <= settings.epsilon_min
             if still and step.mmd2 <= self._tolerance:
                 return Run(here, Status.CONVERGED, tuple(steps))
-            if still and rho >= settings.rho_max:
-                # Every further step would repeat this one.
+            at_rest = still or before.value - after.value <= before.rounding
+            if at_rest and step.mmd2 > self._tolerance and rho >= settings.rho_max:
+                # Every further step would repeat this one, or follow rounding.
                 return Run(here, Status.TOLERANCE_NOT_MET, tuple(steps))
             epsilon = max(settings.epsilon_min, theta * epsilon)
             if step.mmd2 > self._tolerance:
@@ -237,30 +241,25 @@ class _PenaltyMethod:
 
 
 def _outer_step(
-    problem: FairSubspaceProblem,
-    manifold: Frames,
-    subsolver: Subsolver,
-    here: Evaluation,
-    rho: float,
-    epsilon: float,
-) -> tuple[OuterStep, Evaluation]:
-    """Minimise the penalty function for one rho from the last point."""
+    penalised: Penalised, manifold: Frames, subsolver: Subsolver, here: Sample, epsilon: float
+) -> tuple[OuterStep, Sample]:
+    """Minimise the penalty function for one rho from the last point, and leave the saddles that it ends at."""
     began = time.perf_counter()
+    problem = penalised.problem
     gradients, products = problem.counts.gradients, problem.counts.hessian_products
-    penalised = Penalised(problem, rho)
-    inner = subsolver.minimise(penalised, manifold, penalised.read(here), epsilon)
+    inner = subsolver.minimise(penalised, manifold, here, epsilon)
     n_iter = inner.n_iter
     for _ in range(problem.n_components):
-        lower = leave_saddle(problem, penalised, manifold, inner.sample, epsilon)
+        lower = leave_saddle(penalised, manifold, inner.sample, epsilon)
         if lower is None:
             break
         inner = subsolver.minimise(penalised, manifold, lower, epsilon)
         n_iter += inner.n_iter
-    there = inner.sample.evaluation
+    there = inner.sample
     step = OuterStep(
-        rho=rho,
-        mmd2=there.worst,
-        variance_kept=there.variance,
+        rho=penalised.rho,
+        mmd2=there.evaluation.worst,
+        variance_kept=there.evaluation.variance,
         gradient_norm=inner.gradient_norm,
         gradient_tolerance=epsilon,
         step_length=float(np.linalg.norm(there.point - here.point)),

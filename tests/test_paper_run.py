@@ -89,20 +89,21 @@ def test_both_protocols_and_what_is_left_out_are_on_the_page(everything):
     assert "Published protocol" in page
     assert "Held-out protocol" in page
     assert "trained on the very test rows" in page
-    assert "Quick run: FairPCA(1e-6) is left out for d > 2" in page.replace("\\", "")
+    assert "Quick run: FairPCA(1e-6) and Budget(1e-6) are left out for d > 2" in page.replace("\\", "")
+    assert "Budget(tau) is FairPCA with its default solver" in page.replace("\\", "")
     assert page.count("| 76.87 ± 1.39 |") == 2
 
 
 def test_fair_pca_meets_its_tolerance_and_pca_does_not(everything):
     rows = read(everything[0], "table1_runs")
     assert [row["method"] for row in rows] == [
-        *("PCA", "FPCA(0.1, 0.01)", "FPCA(0, 0.01)", "FairPCA(1e-3)", "FairPCA(1e-6)")
+        *("PCA", "FPCA(0.1, 0.01)", "FPCA(0, 0.01)", "FairPCA(1e-3)", "FairPCA(1e-6)", "Budget(1e-3)", "Budget(1e-6)")
     ]
     assert float(line(rows, method="PCA")["mmd2_train"]) > 0.05
     assert float(line(rows, method="FairPCA(1e-3)")["mmd2_train"]) <= 1e-3
-    assert float(line(rows, method="FairPCA(1e-3)")["variance_percent_train"]) > float(
-        line(rows, method="FPCA(0, 0.01)")["variance_percent_train"]
-    )
+    assert float(line(rows, method="FairPCA(1e-6)")["mmd2_train"]) <= 1e-6
+    kept = {row["method"]: float(row["variance_percent_train"]) for row in rows}
+    assert kept["Budget(1e-3)"] > kept["FairPCA(1e-3)"] > kept["FPCA(0, 0.01)"]
 
 
 def test_a_fit_that_did_not_converge_is_recorded_and_explained(everything):
@@ -141,7 +142,7 @@ def test_fits_are_shared_within_a_folder(everything):
     folder, _ = everything
     stored = {path.name for path in (folder / ".tasks" / "table1").glob("*.json")}
     # Table 1 and the spectra; communality and biplots add nothing.
-    assert len(stored) == 5 + 3
+    assert len(stored) == 7 + 3
     seen = []
     run("communality", folder, callback=seen.append, **SMALL)
     assert [(progress.done, progress.total) for progress in seen] == [(3, 3)]
@@ -209,7 +210,7 @@ def test_a_fresh_run_in_two_processes_gives_the_same_numbers(everything, tmp_pat
     run("table1", tmp_path, jobs=2, **SMALL)
     for name in ("table1_runs.csv", "table1_summary.csv", "table1.svg", "table1.html"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
-    assert len(read(tmp_path, "table1_timings")) == 5
+    assert len(read(tmp_path, "table1_timings")) == 7
 
 
 def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path):

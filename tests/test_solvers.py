@@ -10,7 +10,7 @@ from fairpca.exceptions import ConvergenceWarning
 from fairpca.geometry import Grassmann, projection_distance
 from fairpca.measures import demographic_parity
 from fairpca.mmd import ExactMMD
-from fairpca.solvers import REPMS, SUBSOLVERS, GradientDescent, RiemannianBFGS, Status, TrustRegion
+from fairpca.solvers import REPMS, SUBSOLVERS, GradientDescent, NewtonBFGS, RiemannianBFGS, Status, TrustRegion
 from fairpca.solvers._line_search import Trial, wolfe_search
 from fairpca.solvers._objectives import Sample
 from fairpca.solvers._pymanopt import PymanoptSubsolver
@@ -32,6 +32,10 @@ class Brockett:
     def hessian_product(self, point, direction):
         return -2 * self.A @ direction
 
+    def hessian(self, here, complement):
+        inside, outside = (basis.T @ self.A @ basis for basis in (here.point, complement))
+        return 2 * (np.kron(inside, np.eye(len(outside))) - np.kron(np.eye(len(inside)), outside))
+
 
 @pytest.fixture
 def brockett(rng):
@@ -40,6 +44,7 @@ def brockett(rng):
 
 
 METHODS = {name: method() for name, method in SUBSOLVERS.items()} | {
+    "newton-bfgs-at-once": NewtonBFGS(patience=1),
     "pymanopt-cg": PymanoptSubsolver(optimizers.ConjugateGradient(max_iterations=2000)),
     "pymanopt-tr": PymanoptSubsolver(optimizers.TrustRegions()),
 }
@@ -64,7 +69,15 @@ def test_a_stationary_start_is_returned_as_it_is(method, brockett):
     assert result.sample.point is top
 
 
-@pytest.mark.parametrize("method", [RiemannianBFGS(max_iter=2), GradientDescent(max_iter=2), TrustRegion(max_iter=1)])
+@pytest.mark.parametrize(
+    "method",
+    [
+        RiemannianBFGS(max_iter=2),
+        NewtonBFGS(max_iter=4, patience=2, refresh=1),
+        GradientDescent(max_iter=2),
+        TrustRegion(max_iter=1),
+    ],
+)
 def test_the_iteration_limit_is_told(method, brockett, rng):
     start = brockett.sample(Grassmann().random_point(P, D, rng))
     result = method.minimise(brockett, Grassmann(), start, 1e-12)
@@ -72,7 +85,7 @@ def test_the_iteration_limit_is_told(method, brockett, rng):
     assert result.sample.value < start.value
 
 
-@pytest.mark.parametrize("method", [RiemannianBFGS(), GradientDescent(), TrustRegion()])
+@pytest.mark.parametrize("method", [RiemannianBFGS(), NewtonBFGS(), GradientDescent(), TrustRegion()])
 def test_an_unreachable_gradient_ends_at_the_rounding_limit(method, brockett, rng):
     start = brockett.sample(Grassmann().random_point(P, D, rng))
     result = method.minimise(brockett, Grassmann(), start, 0.0)
@@ -96,6 +109,24 @@ def test_wolfe_conditions_hold_from_any_first_step(function, initial_step):
 
 def test_line_search_gives_up_on_an_ascent_direction():
     assert wolfe_search(lambda t: Trial(t, t, 1.0, None), 0.0, -1.0, 1.0) is None
+
+
+def test_slopes_decide_where_values_are_noise():
+    def try_step(t):
+        return Trial(t, 1.0 + 1e-9 * np.cos(1e6 * t), t - 1.0, None)
+
+    assert wolfe_search(try_step, 1.0, -1.0, 1.0) is None
+    assert wolfe_search(try_step, 1.0, -1.0, 1.0, rounding=1e-8).step == pytest.approx(1.0, abs=0.9)
+
+
+def test_large_manifolds_are_left_to_bfgs_alone(rng):
+    B = rng.normal(size=(100, 100))
+    brockett = Brockett(B @ B.T)
+    brockett.hessian = None
+    start = brockett.sample(Grassmann().random_point(100, 20, rng))
+    result = NewtonBFGS(patience=1).minimise(brockett, Grassmann(), start, 1e-2)
+    assert result.status is InnerStatus.GRADIENT_SMALL
+    assert result.n_iter > 1
 
 
 def test_line_search_steps_back_from_values_that_are_not_finite():
@@ -126,6 +157,7 @@ def test_truncated_cg_follows_negative_curvature_to_the_boundary(rng):
     [
         *SUBSOLVERS,
         RiemannianBFGS(memory=5),
+        NewtonBFGS(patience=1),
         optimizers.TrustRegions(),
         optimizers.ConjugateGradient(),
     ],
@@ -206,7 +238,10 @@ def test_pca_that_is_fair_enough_is_returned_at_once(two_groups):
         ({"theta_epsilon": 2}, "theta_epsilon=2 must be between 0 and 1"),
         ({"max_iter": 0}, "max_iter=0 must be at least 1"),
         ({"retraction": "exp"}, r"retraction='exp' is unknown; choose one of \['polar', 'qr'\]"),
-        ({"subsolver": "newton"}, r"subsolver='newton' is unknown; choose one of \['gradient-descent', 'rbfgs'"),
+        (
+            {"subsolver": "newton"},
+            r"subsolver='newton' is unknown; choose one of \['gradient-descent', 'newton-bfgs', 'rbfgs'",
+        ),
     ],
 )
 def test_bad_hyperparameters_are_refused(settings, message):

@@ -63,7 +63,7 @@ class Components:
         return bool(np.abs(self.rows @ self.rows.T - np.eye(len(self.rows))).max() < 1e-8)
 
 
-def split_null(frame: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+def split_null(frame: FloatArray, rank: int, shortest: float = NULL) -> tuple[FloatArray, FloatArray]:
     """Split a frame into columns with variance and columns that lie in the null axes exactly.
 
     A column of which 1e-9 is left outside the null axes has no variance that anyone could want, but what is left tells
@@ -75,6 +75,8 @@ def split_null(frame: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
         Orthonormal columns, in principal axes.
     rank : int
         Number of live axes, the first ones.
+    shortest : float, default=1e-8
+        Length of the live part of a unit vector of the subspace up to which it is made null.
 
     Returns
     -------
@@ -84,12 +86,12 @@ def split_null(frame: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
         Orthonormal columns that are 0 on the live axes, orthogonal to the others.
     """
     _, sizes, rotation = np.linalg.svd(frame[:rank], full_matrices=rank < frame.shape[1])
-    n_live = int(np.sum(sizes > NULL))
+    n_live = int(np.sum(sizes > shortest))
     turned = frame @ rotation.T
-    live, null = turned[:, :n_live], turned[:, n_live:].copy()
+    live, all_but_null = turned[:, :n_live], turned[:, n_live:]
+    null = np.zeros_like(all_but_null)
     if null.shape[1] == 0:
         return frame, null
-    null[:rank] = 0.0
-    null = np.linalg.qr(null)[0]
+    null[rank:] = np.linalg.qr(all_but_null[rank:])[0]
     live = live - null @ (null.T @ live)
     return np.linalg.qr(live)[0], null

@@ -157,8 +157,9 @@ def _request(parameters: Parameters, rows: Rows) -> tuple[AxesRequest, str, str 
     if isinstance(d, float):
         d = _components_for_share(d, rows, parameters.standardize)
     init = check_init(parameters.init, STARTS, d, p)
-    # A given start may lie anywhere in the null space; any other needs at most d null axes.
-    request = AxesRequest(d, check_bandwidth(parameters.bandwidth), d if isinstance(init, str) else p)
+    # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
+    n_null = d if isinstance(init, str) and init != "auxiliary" else p
+    request = AxesRequest(d, check_bandwidth(parameters.bandwidth), n_null)
     return request, check_mmd(parameters.mmd, d), init
 
 
@@ -171,7 +172,8 @@ def _checked(result: FitResult, components: Components, data: PreparedData | Str
     """Return the record with what the finished components show; success is theirs, not the solver's, to claim."""
     result = replace(result, n_live_components=components.n_live)
     if isinstance(data, PreparedData) and data.in_features is not None:
-        measured = float(data.in_features.value(components.rows.T).max())
+        # Of the live components: the others are 0 on every row.
+        measured = float(data.in_features.value(components.rows[: components.n_live].T).max())
         result = replace(result, mmd2=measured, smallest_mmd2=min(measured, result.smallest_mmd2))
     kept = float(np.sum(components.singular_values**2) / (data.n_rows * data.axes.variances.sum()))
     sound = components.is_orthonormal and abs(kept - result.variance_kept) <= 1e-6

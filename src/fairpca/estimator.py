@@ -50,7 +50,7 @@ class FairPCA(LinearProjection):
         Scale every column to unit variance. Columns are always centred; constant columns stay at zero.
     init : {"mean-matched", "pca", "auxiliary"} or array of shape (n_components, n_features), default="mean-matched"
         Start: the subspace of most variance in which the group means agree, plain PCA, the least MMD^2 reached from
-        the best of ten random frames (as in the published code), or rows like those of `components_`.
+        a random frame (as in the published code), or rows like those of `components_`.
     callback : callable, default=None
         Called with an `fairpca.solvers.OuterStep` after each outer step, for example to show progress.
     random_state : int, RandomState instance or None, default=None

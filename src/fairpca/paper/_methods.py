@@ -21,14 +21,16 @@ class Method:
     ----------
     name : str
         How tables call it.
-    kind : {"pca", "fpca", "fairpca"}
-        Which estimator.
+    kind : {"pca", "fpca", "fairpca", "budget"}
+        Which estimator: "fairpca" is Algorithm 1, "budget" is FairPCA with its default solver.
     delta, mu : float
         Parameters of FPCA.
     tolerance : float
         Tolerance of FairPCA.
     rho_scale : float
-        First penalty of FairPCA, relative to one over the MMD^2 of PCA.
+        First penalty of Algorithm 1, relative to one over the MMD^2 of PCA.
+    start : str
+        `init` of Algorithm 1.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Method:
     mu: float = 0.0
     tolerance: float = 0.0
     rho_scale: float = 1.0
+    start: str = "mean-matched"
 
     @property
     def slug(self) -> str:
@@ -65,15 +68,13 @@ class Method:
             return PCA(n_components, svd_solver="full")
         if self.kind == "fpca":
             return FPCA(n_components, delta=self.delta, mu=self.mu, standardize=False)
-        return FairPCA(
-            n_components,
-            tolerance=self.tolerance,
-            # To the letter of Algorithm 1: where it fails, the row says so.
-            solver=REPMS(rho_scale=self.rho_scale, n_restarts=0),
-            bandwidth=bandwidth,
-            standardize=False,
-            random_state=seed,
+        model = FairPCA(
+            n_components, tolerance=self.tolerance, bandwidth=bandwidth, standardize=False, random_state=seed
         )
+        if self.kind == "fairpca":
+            # To the letter of Algorithm 1: where it fails, the row says so.
+            model.set_params(solver=REPMS(rho_scale=self.rho_scale, n_restarts=0), init=self.start)
+        return model
 
 
 PLAIN_PCA = Method("PCA", "pca")
@@ -90,7 +91,7 @@ def fpca(delta: float, mu: float) -> Method:
     return Method(f"FPCA({delta:g}, {mu:g})", "fpca", delta=delta, mu=mu)
 
 
-def fair_pca(tolerance: float, rho_scale: float = 1.0) -> Method:
+def fair_pca(tolerance: float, rho_scale: float = 1.0, start: str = "mean-matched") -> Method:
     """Return FairPCA by Algorithm 1 with its tolerance.
 
     Examples
@@ -98,8 +99,23 @@ def fair_pca(tolerance: float, rho_scale: float = 1.0) -> Method:
     >>> fair_pca(1e-3).name
     'FairPCA(1e-3)'
     """
-    text = f"{tolerance:.0e}".replace("e-0", "e-")
-    return Method(f"FairPCA({text})", "fairpca", tolerance=tolerance, rho_scale=rho_scale)
+    name = f"FairPCA({_power(tolerance)})"
+    return Method(name, "fairpca", tolerance=tolerance, rho_scale=rho_scale, start=start)
+
+
+def budget(tolerance: float) -> Method:
+    """Return FairPCA by its default solver with its tolerance.
+
+    Examples
+    --------
+    >>> budget(1e-3).name
+    'Budget(1e-3)'
+    """
+    return Method(f"Budget({_power(tolerance)})", "budget", tolerance=tolerance)
+
+
+def _power(tolerance: float) -> str:
+    return f"{tolerance:.0e}".replace("e-0", "e-")
 
 
 @dataclass(frozen=True)

@@ -5,27 +5,35 @@ from fairpca.metrics import communality
 from fairpca.paper._data import sensitive_index, split
 from fairpca.paper._experiment import Settings
 from fairpca.paper._judge import judge, spectrum_arrays
-from fairpca.paper._methods import PLAIN_PCA, Method, fair_pca, fpca
+from fairpca.paper._methods import PLAIN_PCA, Method, budget, fair_pca, fpca
 from fairpca.paper._results import Outcome
 from fairpca.paper._tasks import Task
 
-RELAXED, STRICT = fair_pca(1e-3), fair_pca(1e-6)
+# Strict answers need the null axes of the one-hot columns, which the published start brings in.
+RELAXED, STRICT = fair_pca(1e-3, start="auxiliary"), fair_pca(1e-6, start="auxiliary")
+BUDGET_RELAXED, BUDGET_STRICT = budget(1e-3), budget(1e-6)
 FPCA_EQUAL_MEANS = fpca(0.0, 0.01)
 FPCA_AS_PRINTED = fpca(0.0, 0.1)
 
 _SECONDS = {
-    ("compas", 2): {"fpca": 0.1, RELAXED.name: 0.3, STRICT.name: 11.0},
-    ("compas", 10): {"fpca": 0.1, RELAXED.name: 4.0, STRICT.name: 4.0},
-    ("german", 2): {"fpca": 0.2, RELAXED.name: 0.2, STRICT.name: 1.5},
-    ("german", 10): {"fpca": 0.4, RELAXED.name: 0.8, STRICT.name: 100.0},
-    ("adult", 2): {"fpca": 0.6, RELAXED.name: 0.5, STRICT.name: 4.0},
-    ("adult", 10): {"fpca": 1.2, RELAXED.name: 5.0, STRICT.name: 430.0},
+    ("compas", 2): {"fpca": 0.1, RELAXED.name: 1.0, STRICT.name: 4.0, BUDGET_STRICT.name: 15.0},
+    ("compas", 10): {"fpca": 0.1, "fairpca": 4.0, "budget": 3.0},
+    ("german", 2): {"fpca": 0.2, RELAXED.name: 0.5, STRICT.name: 1.5, BUDGET_STRICT.name: 0.5},
+    ("german", 10): {"fpca": 0.4, RELAXED.name: 1.5, STRICT.name: 20.0, BUDGET_STRICT.name: 10.0},
+    ("adult", 2): {"fpca": 0.6, RELAXED.name: 1.0, STRICT.name: 4.0, BUDGET_STRICT.name: 0.5},
+    ("adult", 10): {
+        "fpca": 1.2,
+        RELAXED.name: 5.0,
+        STRICT.name: 150.0,
+        BUDGET_RELAXED.name: 0.8,
+        BUDGET_STRICT.name: 40.0,
+    },
 }
 """Rough seconds of a fit, to show how much is left; wrong values do no harm."""
 
 
 def table1_methods(n_components: int) -> list[Method]:
-    """Return the methods of Table 1.
+    """Return the methods of Table 1, and FairPCA with its default solver.
 
     Parameters
     ----------
@@ -34,7 +42,8 @@ def table1_methods(n_components: int) -> list[Method]:
         both are returned.
     """
     printed = [FPCA_AS_PRINTED] if n_components > 2 else []
-    return [PLAIN_PCA, fpca(0.1, 0.01), FPCA_EQUAL_MEANS, *printed, RELAXED, STRICT]
+    fair = [RELAXED, STRICT, BUDGET_RELAXED, BUDGET_STRICT]
+    return [PLAIN_PCA, fpca(0.1, 0.01), FPCA_EQUAL_MEANS, *printed, *fair]
 
 
 def uci_task(settings: Settings, data: str, n_components: int, method: Method, seed: int) -> Task:

@@ -5,6 +5,7 @@ from fairpca.solvers._budget import Budget
 from fairpca.solvers._certificate import Certificate
 from fairpca.solvers._gradient_descent import GradientDescent
 from fairpca.solvers._levels import LevelsTask
+from fairpca.solvers._newton_bfgs import NewtonBFGS
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._registry import SOLVERS, Solver, solver_from
 from fairpca.solvers._repms import REPMS
@@ -25,6 +26,7 @@ __all__ = [
     "GradientDescent",
     "Level",
     "LevelsTask",
+    "NewtonBFGS",
     "OuterStep",
     "RiemannianBFGS",
     "Solution",

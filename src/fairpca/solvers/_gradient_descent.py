@@ -27,7 +27,7 @@ class GradientDescent(LineSearchMethod):
     def __post_init__(self) -> None:
         check_integer("max_iter", self.max_iter, 1)
 
-    def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
+    def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:
             return -state.gradient, first_step(state)
         ((s, y),) = pairs

@@ -26,7 +26,7 @@ class Trial(Generic[Place]):
 
 
 def wolfe_search(
-    try_step: Callable[[float], Trial[Place]], value: float, slope: float, initial_step: float
+    try_step: Callable[[float], Trial[Place]], value: float, slope: float, initial_step: float, rounding: float = 0.0
 ) -> Trial[Place] | None:
     """Find a step that decreases the value enough and flattens the slope enough (weak Wolfe conditions).
 
@@ -41,6 +41,8 @@ def wolfe_search(
         Value and (negative) slope at t = 0.
     initial_step : float
         First t.
+    rounding : float, default=0.0
+        Size below which a difference of values is noise, where that is more than 1e-14 of them.
 
     Returns
     -------
@@ -48,10 +50,10 @@ def wolfe_search(
         The accepted trial, or None when no acceptable step exists up to rounding.
     """
     low, high = _Bound(0.0, value, slope), None
-    step = initial_step
+    step, noise = initial_step, max(rounding, ROUNDING * abs(value))
     for _ in range(MAX_TRIALS):
         trial = try_step(step)
-        if _too_high(trial, value, slope):
+        if _too_high(trial, value, slope, noise):
             high = _Bound(step, trial.value, trial.slope)
         elif trial.slope < CURVATURE * slope:
             low = _Bound(step, trial.value, trial.slope)
@@ -70,12 +72,12 @@ class _Bound:
     slope: float
 
 
-def _too_high(trial: Trial[Any], value: float, slope: float) -> bool:
+def _too_high(trial: Trial[Any], value: float, slope: float, noise: float) -> bool:
     if not math.isfinite(trial.value):
         return True
     if trial.value <= value + SUFFICIENT_DECREASE * trial.step * slope:
         return False
-    invisible = abs(trial.value - value) <= ROUNDING * abs(value)
+    invisible = abs(trial.value - value) <= noise
     return not (invisible and trial.slope <= (2 * SUFFICIENT_DECREASE - 1) * slope)
 
 

@@ -4,8 +4,13 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from fairpca._typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
+
+ROUNDING_OF_DISCREPANCY = 1e-16
+"""Absolute error of h, a sum of kernel values up to 1 that cancel: however small h is, a penalty multiplies it."""
 
 
 @dataclass(frozen=True)
@@ -22,22 +27,31 @@ class Sample:
         Its Euclidean gradient.
     evaluation : Evaluation
         What the problem said there, so that no pass over the rows is repeated when the objective changes.
+    rounding : float
+        Size below which a difference of two values is noise.
     """
 
     point: FloatArray
     value: float
     gradient: FloatArray
     evaluation: Evaluation
+    rounding: float = 0.0
 
 
 class Objective(Protocol):
-    """A function with a gradient and Hessian-vector products."""
+    """A function with a gradient, Hessian-vector products, and the Hessian."""
 
     def sample(self, point: FloatArray) -> Sample:
         """Evaluate value and gradient."""
 
     def hessian_product(self, point: FloatArray, direction: FloatArray) -> FloatArray:
         """Return the Euclidean Hessian-vector product."""
+
+    def hessian(self, here: Sample, complement: FloatArray) -> FloatArray:
+        """Return the Hessian in the chart B -> V + QB of the Grassmann manifold, good to single precision.
+
+        The columns of B stand one after another.
+        """
 
 
 @dataclass(frozen=True)
@@ -62,9 +76,22 @@ class Penalised:
             value=-self.alpha * evaluation.variance + self.rho * float(evaluation.discrepancies.sum()),
             gradient=self.rho * evaluation.discrepancy_gradient - self.alpha * evaluation.variance_gradient,
             evaluation=evaluation,
+            rounding=self.rho * ROUNDING_OF_DISCREPANCY,
         )
 
     def hessian_product(self, point: FloatArray, direction: FloatArray) -> FloatArray:
         """Return the Euclidean Hessian-vector product."""
         of_variance, of_discrepancy = self.problem.hessian_products(point, direction)
         return self.rho * of_discrepancy - self.alpha * of_variance
+
+    def hessian(self, here: Sample, complement: FloatArray) -> FloatArray:
+        """Return the Hessian in the chart B -> V + QB of the Grassmann manifold, good to single precision.
+
+        The columns of B stand one after another.
+        """
+        V, Q, shares = here.point, complement, self.problem.shares[:, None]
+        hessian = self.rho * self.problem.hessian(here.evaluation, Q, single_precision=True)
+        blocks = hessian.reshape(V.shape[1], Q.shape[1], V.shape[1], Q.shape[1])
+        np.einsum("aiaj->aij", blocks)[...] -= 2.0 * self.alpha * (Q.T @ (shares * Q))
+        np.einsum("aibi->abi", blocks)[...] += 2.0 * self.alpha * (V.T @ (shares * V))[:, :, None]
+        return hessian

@@ -47,7 +47,7 @@ class RiemannianBFGS(LineSearchMethod):
         check_integer("memory", self.memory, 1)
         check_number("caution", self.caution, 0)
 
-    def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
+    def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:
             return -state.gradient, first_step(state)
         return -quasi_newton_product(pairs, state.gradient, partial(_scaled, pairs)), 1.0

@@ -9,12 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from fairpca._checks import check_integer, check_name, check_number
+from fairpca._components import split_null
 from fairpca._typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._objectives import Penalised
+from fairpca.solvers._null_axes import leave_saddle, with_exact_null_columns
+from fairpca.solvers._objectives import Penalised, Sample
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import WarmStart, fairest_frame, mean_matched_frame
+from fairpca.solvers._start import WarmStart, mean_matched_frame, published_start
 from fairpca.solvers._subsolvers import subsolver_from
 from fairpca.solvers._unconstrained import Subsolver
 
@@ -38,8 +40,10 @@ class REPMS(BaseEstimator):
 
     Parameters
     ----------
-    subsolver : {"rbfgs", "trust-region", "gradient-descent"}, sub-solver or pymanopt optimizer, default="rbfgs"
-        Minimises the penalty function.
+    subsolver : {"newton-bfgs", "rbfgs", "trust-region", "gradient-descent"}, sub-solver or pymanopt optimizer, \
+default="newton-bfgs"
+        Minimises the penalty function. "rbfgs" is the paper's; "newton-bfgs" is the same for 100 iterations, and where
+        they are not enough goes on with the Hessian as its metric.
     max_iter : int, default=100
         K, the largest index of an outer step.
     epsilon_0, epsilon_min : float, default=1e-1, 1e-6
@@ -71,7 +75,7 @@ class REPMS(BaseEstimator):
     >>> model = FairPCA(solver=REPMS(subsolver="trust-region", rho_max=1e8))
     """
 
-    subsolver: Any = "rbfgs"
+    subsolver: Any = "newton-bfgs"
     max_iter: int = 100
     epsilon_0: float = 1e-1
     epsilon_min: float = 1e-6
@@ -130,6 +134,9 @@ class REPMS(BaseEstimator):
         pca = problem.evaluate(problem.pca())
         if pca.worst <= tolerance:
             return self._solution(problem, Run(pca, Status.PCA_IS_FAIR, ()), tolerance, began)
+        if problem.shape[0] == problem.n_components:
+            # There is one subspace only; steps would follow rounding.
+            return self._solution(problem, Run(pca, Status.TOLERANCE_NOT_MET, ()), tolerance, began)
         penalty = _PenaltyMethod(self, problem, tolerance, self.rho_scale / pca.worst, callback)
         run = penalty.run(self._start(penalty, init, pca, generator))
         if run.answer.worst > tolerance:
@@ -161,22 +168,23 @@ class REPMS(BaseEstimator):
         return Run(again.answer, again.status, run.steps + again.steps)
 
     def _solution(self, problem: FairSubspaceProblem, run: Run, tolerance: float, began: float) -> Solution:
+        answer = with_exact_null_columns(problem, run.answer, tolerance)
         result = FitResult(
             solver=self.name,
             status=run.status,
             tolerance=tolerance,
-            mmd2=run.answer.worst,
-            smallest_mmd2=min([run.answer.worst, *(step.mmd2 for step in run.steps)]),
-            variance_kept=run.answer.variance,
+            mmd2=answer.worst,
+            smallest_mmd2=min([answer.worst, *(step.mmd2 for step in run.steps)]),
+            variance_kept=answer.variance,
             steps=run.steps,
             n_values=problem.counts.values,
             n_gradients=problem.counts.gradients,
             n_hessian_products=problem.counts.hessian_products,
             n_hessians=problem.counts.hessians,
             seconds=time.perf_counter() - began,
-            n_live_components=n_live(problem, run.answer),
+            n_live_components=split_null(answer.point, problem.rank)[0].shape[1],
         )
-        return Solution(run.answer.point, result)
+        return Solution(answer.point, result)
 
 
 class _PenaltyMethod:
@@ -200,12 +208,7 @@ class _PenaltyMethod:
 
     def fairest(self, generator: np.random.Generator) -> Evaluation:
         """Solve the auxiliary problem from random frames."""
-        p, d = self.problem.shape
-        # Null axes take part only when there are not enough live ones to leave one out.
-        n_axes = self.problem.rank if d < self.problem.rank else p
-        return fairest_frame(
-            self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator, n_axes
-        )
+        return published_start(self.problem, self._manifold, self._subsolver, self._settings.epsilon_min, generator)
 
     def run(self, here: Evaluation) -> Run:
         """Run Algorithm 1 from a point."""
@@ -214,15 +217,19 @@ class _PenaltyMethod:
         epsilon, rho = settings.epsilon_0, self._rho_0
         steps: list[OuterStep] = []
         for _ in range(settings.max_iter + 1):
-            step, here = _outer_step(self.problem, self._manifold, self._subsolver, here, rho, epsilon)
+            penalised = Penalised(self.problem, rho)
+            before = penalised.read(here)
+            step, after = _outer_step(penalised, self._manifold, self._subsolver, before, epsilon)
+            here = after.evaluation
             steps.append(step)
             if self._callback is not None:
                 self._callback(step)
             still = step.step_length <= settings.d_min and epsilon <= settings.epsilon_min
             if still and step.mmd2 <= self._tolerance:
                 return Run(here, Status.CONVERGED, tuple(steps))
-            if still and rho >= settings.rho_max:
-                # Every further step would repeat this one.
+            at_rest = still or before.value - after.value <= before.rounding
+            if at_rest and step.mmd2 > self._tolerance and rho >= settings.rho_max:
+                # Every further step would repeat this one, or follow rounding.
                 return Run(here, Status.TOLERANCE_NOT_MET, tuple(steps))
             epsilon = max(settings.epsilon_min, theta * epsilon)
             if step.mmd2 > self._tolerance:
@@ -230,34 +237,30 @@ class _PenaltyMethod:
         return Run(here, Status.MAX_ITERATIONS, tuple(steps))
 
 
-def n_live(problem: FairSubspaceProblem, answer: Evaluation) -> int:
-    """Return how many dimensions of the subspace carry variance."""
-    kept = np.linalg.eigvalsh((answer.point * problem.shares[:, None]).T @ answer.point)
-    return int(np.sum(kept > 1e-12))
-
-
 def _outer_step(
-    problem: FairSubspaceProblem,
-    manifold: Frames,
-    subsolver: Subsolver,
-    here: Evaluation,
-    rho: float,
-    epsilon: float,
-) -> tuple[OuterStep, Evaluation]:
-    """Minimise the penalty function for one rho from the last point."""
+    penalised: Penalised, manifold: Frames, subsolver: Subsolver, here: Sample, epsilon: float
+) -> tuple[OuterStep, Sample]:
+    """Minimise the penalty function for one rho from the last point, and leave the saddles that it ends at."""
     began = time.perf_counter()
+    problem = penalised.problem
     gradients, products = problem.counts.gradients, problem.counts.hessian_products
-    penalised = Penalised(problem, rho)
-    inner = subsolver.minimise(penalised, manifold, penalised.read(here), epsilon)
-    there = inner.sample.evaluation
+    inner = subsolver.minimise(penalised, manifold, here, epsilon)
+    n_iter = inner.n_iter
+    for _ in range(problem.n_components):
+        lower = leave_saddle(penalised, manifold, inner.sample, epsilon)
+        if lower is None:
+            break
+        inner = subsolver.minimise(penalised, manifold, lower, epsilon)
+        n_iter += inner.n_iter
+    there = inner.sample
     step = OuterStep(
-        penalty=rho,
-        mmd2=there.worst,
-        variance_kept=there.variance,
+        penalty=penalised.rho,
+        mmd2=there.evaluation.worst,
+        variance_kept=there.evaluation.variance,
         gradient_norm=inner.gradient_norm,
         gradient_tolerance=epsilon,
         step_length=float(np.linalg.norm(there.point - here.point)),
-        n_iter=inner.n_iter,
+        n_iter=n_iter,
         n_gradients=problem.counts.gradients - gradients,
         n_hessian_products=problem.counts.hessian_products - products,
         seconds=time.perf_counter() - began,

@@ -5,12 +5,14 @@ from typing import Any
 
 from fairpca._checks import check_name
 from fairpca.solvers._gradient_descent import GradientDescent
+from fairpca.solvers._newton_bfgs import NewtonBFGS
 from fairpca.solvers._pymanopt import PymanoptSubsolver, is_pymanopt_optimizer
 from fairpca.solvers._rbfgs import RiemannianBFGS
 from fairpca.solvers._trust_region import TrustRegion
 from fairpca.solvers._unconstrained import Subsolver
 
 SUBSOLVERS: dict[str, type[Subsolver]] = {
+    "newton-bfgs": NewtonBFGS,
     "rbfgs": RiemannianBFGS,
     "trust-region": TrustRegion,
     "gradient-descent": GradientDescent,

@@ -107,11 +107,11 @@ class LineSearchMethod(ABC):
         for n_iter in range(self.max_iter):
             if state.gradient_norm <= gradient_tolerance:
                 return InnerResult(state.sample, state.gradient_norm, n_iter, InnerStatus.GRADIENT_SMALL)
-            direction, initial_step = self._direction(pairs, state)
+            direction, initial_step = self._direction(pairs, manifold, state)
             trial = self._search(objective, manifold, state, direction, initial_step)
             if trial is None and pairs:
                 pairs = []  # stale curvature can spoil a direction; steepest descent cannot
-                direction, initial_step = self._direction(pairs, state)
+                direction, initial_step = self._direction(pairs, manifold, state)
                 trial = self._search(objective, manifold, state, direction, initial_step)
             if trial is None:
                 return InnerResult(state.sample, state.gradient_norm, n_iter, InnerStatus.ROUNDING_LIMIT)
@@ -133,10 +133,10 @@ class LineSearchMethod(ABC):
             sample = objective.sample(point)
             return Trial(step, sample.value, float(np.vdot(sample.gradient, velocity)), Arrival(sample, velocity))
 
-        return wolfe_search(try_step, state.sample.value, slope, initial_step)
+        return wolfe_search(try_step, state.sample.value, slope, initial_step, state.sample.rounding)
 
     @abstractmethod
-    def _direction(self, pairs: Pairs, state: DescentState) -> tuple[FloatArray, float]:
+    def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:
         """Return a descent direction and the first step to try along it."""
 
     @abstractmethod

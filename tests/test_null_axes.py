@@ -1,0 +1,192 @@
+import numpy as np
+import pytest
+
+from fairpca import FairPCA
+from fairpca._axes import AxesRequest
+from fairpca._components import split_null
+from fairpca._prepare import PreparedData
+from fairpca.exceptions import ConvergenceWarning
+from fairpca.geometry import Grassmann, taylor_slope
+from fairpca.solvers import REPMS, NewtonBFGS, RiemannianBFGS
+from fairpca.solvers._newton_bfgs import SaddleFreeMetric
+from fairpca.solvers._null_axes import leave_saddle, with_exact_null_columns
+from fairpca.solvers._objectives import Penalised
+from fairpca.solvers._start import published_start
+from fairpca.solvers._unconstrained import InnerStatus
+
+N_ROWS, RANK, D = 200, 7, 3
+
+
+@pytest.fixture
+def one_hot(rng):
+    """Return a table of nine columns and rank seven, two numbers and two coded columns, that differ by group."""
+    group = np.arange(N_ROWS) % 2
+    first, second = rng.integers(0, 3, N_ROWS), rng.integers(0, 4, N_ROWS)
+    first[(group == 1) & (rng.random(N_ROWS) < 0.4)] = 0
+    second[(group == 1) & (rng.random(N_ROWS) < 0.3)] = 3
+    numbers = rng.normal(size=N_ROWS) + 0.5 * group, rng.exponential(size=N_ROWS) * (1 + group)
+    return np.column_stack([*numbers, np.eye(3)[first], np.eye(4)[second]]), group
+
+
+@pytest.fixture
+def problem(one_hot):
+    X, group = one_hot
+    request = AxesRequest(D, "median", n_null=9)
+    prepared = PreparedData.of(X, group, True, request)
+    assert (prepared.problem.rank, prepared.problem.shape) == (RANK, (9, D))
+    return prepared.problem
+
+
+@pytest.fixture
+def live_saddle(problem):
+    """Return a penalty function with a frame on the live axes where it is stationary, but not least."""
+    penalised = Penalised(problem, rho=300.0)
+    start = np.zeros(problem.shape)
+    start[:RANK] = Grassmann().random_point(RANK, D, np.random.default_rng(1))
+    result = RiemannianBFGS().minimise(penalised, Grassmann(), penalised.sample(start), 1e-8)
+    assert result.status is InnerStatus.GRADIENT_SMALL
+    assert not result.sample.point[RANK:].any()
+    return penalised, result.sample
+
+
+def test_hessian_of_the_penalty_function_is_that_of_its_products(problem, rng):
+    penalised, manifold = Penalised(problem, rho=30.0), Grassmann()
+    here = penalised.sample(manifold.random_point(9, D, rng))
+    complement = np.linalg.qr(here.point, mode="complete")[0][:, D:]
+    B = rng.normal(size=(9 - D, D))
+    product = penalised.hessian_product(here.point, complement @ B)
+    riemannian = manifold.riemannian_hessian(here.point, here.gradient, product, complement @ B)
+    expected = (complement.T @ riemannian).T.ravel()
+    np.testing.assert_allclose(penalised.hessian(here, complement) @ B.T.ravel(), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_no_gradient_leads_from_the_live_axes_to_the_null_axes(live_saddle, problem):
+    penalised, saddle = live_saddle
+    assert leave_saddle(penalised, Grassmann(), saddle, 1e-6).value < saddle.value
+
+
+def test_turning_a_column_to_a_null_axis_gains_what_the_second_order_says(live_saddle):
+    penalised, saddle = live_saddle
+    gain, column = (part[..., -1] for part in np.linalg.eigh(saddle.point.T @ saddle.gradient))
+    curve = Grassmann().curve(saddle.point, np.outer(np.eye(9)[RANK], column))
+
+    def remainder(angle):
+        return penalised.sample(curve(angle)[0]).value - saddle.value + gain * angle**2 / 2
+
+    assert gain > 0
+    assert taylor_slope(remainder, np.logspace(-2.5, -1, 8)) > 2.8
+
+
+def test_a_saddle_is_left_until_there_is_none(live_saddle, problem):
+    penalised, here = live_saddle
+    left = 0
+    while (lower := leave_saddle(penalised, Grassmann(), here, 1e-6)) is not None:
+        here = NewtonBFGS().minimise(penalised, Grassmann(), lower, 1e-6).sample
+        left += 1
+    assert 1 <= left <= D
+    assert np.linalg.norm(here.point[RANK:]) > 0.1
+    assert np.linalg.eigvalsh(here.point.T @ here.gradient).max() <= 1e-6
+
+
+def test_without_null_axes_there_is_nothing_to_leave(two_groups):
+    X, group = two_groups
+    problem = PreparedData.of(X, group, False, AxesRequest(2, 2.0, 6)).problem
+    penalised = Penalised(problem, rho=1e6)
+    assert leave_saddle(penalised, Grassmann(), penalised.sample(problem.pca()), 1e-6) is None
+
+
+def test_columns_that_are_all_but_null_become_exactly_so(problem, rng):
+    frame = np.zeros(problem.shape)
+    frame[:RANK, 0], frame[RANK, 1], frame[RANK + 1, 2] = np.eye(RANK)[0], 1.0, 1.0
+    frame[:RANK, 1:] = 1e-5 * rng.normal(size=(RANK, 2))
+    frame = np.linalg.qr(frame)[0] @ np.linalg.qr(rng.normal(size=(D, D)))[0]
+    answer = with_exact_null_columns(problem, problem.evaluate(frame), 1e-3)
+    np.testing.assert_allclose(answer.point.T @ answer.point, np.eye(D), atol=1e-14)
+    assert split_null(answer.point, problem.rank)[0].shape[1] == 1
+    assert not answer.point[:RANK, 1:].any()
+    assert answer.discrepancies == problem.discrepancies(answer.point)
+    assert answer.variance == pytest.approx(problem.shares[0], abs=1e-8)
+
+
+def test_live_columns_are_left_as_they_are(problem, rng):
+    answer = problem.evaluate(Grassmann().random_point(9, D, rng))
+    assert with_exact_null_columns(problem, answer, 1e-3) is answer
+
+
+def test_the_published_start_lies_in_all_axes_and_is_nearly_fair(problem):
+    start = published_start(problem, Grassmann(), RiemannianBFGS(), 1e-6, np.random.default_rng(0))
+    assert np.linalg.norm(start.point[RANK:]) > 0.1
+    assert start.worst < 1e-4
+
+
+def test_the_metric_is_the_hessian_with_positive_curvatures(problem, rng):
+    penalised = Penalised(problem, rho=1e3)
+    here = penalised.sample(Grassmann().random_point(9, D, rng))
+    metric = SaddleFreeMetric.at(here, penalised)
+    hessian = penalised.hessian(here, metric.complement)
+    assert np.linalg.eigvalsh(hessian)[0] < 0
+    eigenvalue, vector = (part[..., 0] for part in np.linalg.eigh(hessian))
+    tangent = metric.complement @ vector.reshape(D, -1).T
+    np.testing.assert_allclose(metric.solve(tangent), tangent / abs(eigenvalue), atol=1e-6 / abs(eigenvalue))
+
+
+def test_the_hessian_reaches_a_gradient_that_bfgs_alone_does_not(problem):
+    penalised, manifold = Penalised(problem, rho=1e5), Grassmann()
+    start = penalised.sample(manifold.random_point(9, D, np.random.default_rng(3)))
+    alone = RiemannianBFGS(max_iter=100).minimise(penalised, manifold, start, 1e-6)
+    result = NewtonBFGS(patience=20).minimise(penalised, manifold, start, 1e-6)
+    assert alone.status is InnerStatus.MAX_ITERATIONS
+    assert result.status is InnerStatus.GRADIENT_SMALL
+
+
+@pytest.mark.parametrize("init", ["mean-matched", "auxiliary"])
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-5])
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
+def test_algorithm_1_meets_a_strict_tolerance_on_one_hot_columns(one_hot, init, tolerance):
+    X, group = one_hot
+    model = FairPCA(D, tolerance=tolerance, solver=REPMS(n_restarts=0), init=init, random_state=0)
+    model.fit(X, sensitive_features=group)
+    assert model.converged_
+    assert model.mmd2_ <= tolerance
+    scaled = (X - model.mean_) / model.scale_
+    spread = np.sort((scaled @ model.components_.T).var(axis=0))[::-1]
+    assert np.sum(spread > 1e-10) == model.n_live_components_
+    assert model.result_.variance_kept == pytest.approx(spread.sum() / 9)
+
+
+@pytest.mark.parametrize("init", ["mean-matched", "auxiliary", "pca"])
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
+def test_as_many_components_as_features_keep_everything(one_hot, init):
+    X, group = one_hot
+    with pytest.warns(ConvergenceWarning, match="did not meet tolerance"):
+        model = FairPCA(9, tolerance=1e-4, solver="repms", init=init, random_state=0).fit(X, sensitive_features=group)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(9), atol=1e-12)
+    assert model.n_live_components_ == RANK
+    assert model.result_.variance_kept == pytest.approx(1.0)
+
+
+PUBLISHED = [("german", 2), ("german", 10), ("compas", 2), ("adult", 2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "d"), PUBLISHED)
+@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
+@pytest.mark.filterwarnings("error::fairpca.exceptions.ConvergenceWarning")
+def test_algorithm_1_meets_the_tolerance_where_the_published_matrix_does(reference, name, d, split):
+    data = reference(name, split)
+    X, group = data["X_train"], data["a_train"]
+    model = FairPCA(d, tolerance=1e-6, solver=REPMS(n_restarts=0), init="auxiliary", random_state=0)
+    model.fit(X, sensitive_features=group)
+    published = data[f"V_mbf_d{d}_tau1e-6"]
+    centred = X - X.mean(axis=0)
+    assert plug_in_mmd2(X @ published, group, model.bandwidth_) <= 1e-6
+    assert plug_in_mmd2(X @ model.components_.T, group, model.bandwidth_) <= 1e-6
+    kept = [np.sum((centred @ V) ** 2) / np.sum(centred**2) for V in (model.components_.T, published)]
+    assert kept[0] >= kept[1] - 0.003
+
+
+def plug_in_mmd2(Z, group, bandwidth):
+    squared = np.sum((Z[:, None] - Z[None]) ** 2, axis=2)
+    weights = np.where(group == 1, 1 / np.sum(group == 1), -1 / np.sum(group != 1))
+    return float(weights @ np.exp(-squared / (2 * bandwidth**2)) @ weights)

@@ -82,6 +82,15 @@ def test_where_only_the_group_varies_nothing_meets_the_tolerance():
     assert model.n_live_components_ == 1
 
 
+def test_a_projection_to_nothing_is_called_by_its_name():
+    group = np.arange(100) % 2
+    model = FairPCA(1, solver="repms", init="auxiliary", random_state=0)
+    with pytest.warns(NullComponentsWarning, match="no component carries variance: the projection is 0 on every row"):
+        model.fit(np.column_stack([group, 1 - group]), sensitive_features=group)
+    assert model.n_live_components_ == 0
+    assert model.mmd2_ == model.result_.variance_kept == 0.0
+
+
 def test_identical_groups_are_fair_without_a_word():
     rows = np.random.default_rng(0).normal(size=(40, 3))
     model = FairPCA(2).fit(np.vstack([rows, rows]), sensitive_features=np.repeat([0, 1], 40))

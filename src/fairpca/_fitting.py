@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_random_state, validate_data
 from fairpca._axes import AxesRequest, PrincipalAxes
 from fairpca._checks import check_bandwidth, check_flag, check_init, check_mmd, check_n_components, check_two_groups
 from fairpca._components import Components
-from fairpca._method import choose_method, linear_method
+from fairpca._method import choose_method, linear_method, warn_of_many_columns
 from fairpca._prepare import PreparedData
 from fairpca._streamed import StreamedData, dask_rows_and_measures, summarised
 from fairpca._threads import blas_threads_for
@@ -143,6 +143,7 @@ def _prepare_dask(
     validate_data(estimator, header(X), skip_check_array=True)
     check_n_components(estimator.n_components, X.shape[1])
     rows, measures = dask_rows_and_measures(X, sensitive_features)
+    warn_of_many_columns(rows.n_rows, rows.n_columns)
     names = getattr(estimator, "feature_names_in_", None)
     request, mmd, init = _request(estimator, rows)
     method = linear_method(mmd, request.n_components)

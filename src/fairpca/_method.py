@@ -37,7 +37,7 @@ def choose_method(mmd: str, X: AnyArray, n_components: int) -> str:
     n_components : int
         d.
     """
-    _warn_of_many_columns(*X.shape)
+    warn_of_many_columns(*X.shape)
     if mmd == "exact":
         _warn_of_many_pairs(X, n_components)
     if mmd != "auto":
@@ -88,7 +88,14 @@ def _warn_of_many_pairs(X: AnyArray, n_components: int) -> None:
     )
 
 
-def _warn_of_many_columns(n: int, p: int) -> None:
+def warn_of_many_columns(n: int, p: int) -> None:
+    """Warn where finding the principal axes alone takes minutes.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and columns.
+    """
     # A triangular factor of the rows and its singular vectors; of short tables those of the rows, and a full basis.
     operations = 2.0 * n * p**2 + 25.0 * p**3 if n > p else 25.0 * n**2 * p + 4.0 * n * p**2
     seconds = operations * SECONDS_PER_OPERATION

@@ -47,7 +47,7 @@ class Islands:
         with np.errstate(over="ignore", invalid="ignore"):
             centred = (Z - Z.mean(axis=0)) / bandwidth
             # The usual case, told at the least cost.
-            if max(centred.max(), -centred.min()) <= GAP / 2:
+            if max(centred.max(initial=0.0), -centred.min(initial=0.0)) <= GAP / 2:
                 return cls(centred, None)
             wide = np.flatnonzero(np.ptp(Z, axis=0) > GAP * bandwidth)
             if not len(wide):

@@ -217,7 +217,7 @@ def _explain_null(n_live: int, n_components: int, result: FitResult) -> str:
     if n_live == 0:
         return (
             f"no component carries variance: the projection is 0 on every row, which meets tolerance="
-            f'{result.tolerance:g} and keeps nothing. Raise tolerance, or use solver="budget", which keeps at least one.'
+            f'{result.tolerance:g} and keeps nothing. Raise it, or use solver="budget", which keeps one at least.'
         )
     return (
         f"{n_live} of {n_components} components carry variance: at tolerance={result.tolerance:g} more of them would "

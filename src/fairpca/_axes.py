@@ -42,11 +42,14 @@ class PrincipalAxes:
         Variance (divisor n) along each axis; exactly 0 for null axes.
     rank : int
         Numerical rank of the centred rows.
+    total : float
+        tr S: the variances of the axes, with the little that rounding may have made along null ones.
     """
 
     axes: FloatArray
     variances: FloatArray
     rank: int
+    total: float
 
     @classmethod
     def of(cls, X: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":
@@ -71,7 +74,7 @@ class PrincipalAxes:
         kept = min(p, rank + n_null)
         variances = np.zeros(kept)
         variances[:rank] = singular[:rank] ** 2 / n
-        return cls(np.ascontiguousarray(axes[:kept].T), variances, rank)
+        return cls(np.ascontiguousarray(axes[:kept].T), variances, rank, float(np.sum(singular**2)) / n)
 
     @classmethod
     def of_covariance(cls, covariance: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":
@@ -90,10 +93,11 @@ class PrincipalAxes:
         """
         ascending, axes = np.linalg.eigh(covariance)
         variances = ascending[::-1].copy()
+        total = float(variances.sum())
         rank = max(1, int(np.sum(variances > max(1e-12 * variances[0], noise**2))))
         variances[rank:] = 0.0
         kept = min(len(variances), rank + n_null)
-        return cls(np.ascontiguousarray(axes[:, ::-1][:, :kept]), variances[:kept], rank)
+        return cls(np.ascontiguousarray(axes[:, ::-1][:, :kept]), variances[:kept], rank, total)
 
     def n_for_share(self, share: float) -> int:
         """Return how many axes it takes to keep at least a share of the variance."""

@@ -176,12 +176,12 @@ def _checked(result: FitResult, components: Components, data: PreparedData | Str
         # Of the live components: the others are 0 on every row.
         measured = float(data.in_features.value(components.rows[: components.n_live].T).max())
         result = replace(result, mmd2=measured, smallest_mmd2=min(measured, result.smallest_mmd2))
-    kept = float(np.sum(components.singular_values**2) / (data.n_rows * data.axes.variances.sum()))
-    sound = components.is_orthonormal and abs(kept - result.variance_kept) <= 1e-6
+    kept = float(np.sum(components.singular_values**2)) / data.n_rows
+    sound = components.is_orthonormal and abs(kept / data.axes.variances.sum() - result.variance_kept) <= 1e-6
     met = not result.mmd2 > result.tolerance
     if result.success and not (sound and met):
         result = replace(result, status=Status.CHECK_FAILED)
-    return replace(result, variance_kept=kept)
+    return replace(result, variance_kept=kept / data.axes.total)
 
 
 def _plain_pca(axes: PrincipalAxes, d: int) -> Solution:

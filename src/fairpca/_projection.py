@@ -238,7 +238,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n : int
             Number of rows.
         """
-        total = n * float(axes.variances.sum())
+        total = n * axes.total
         squares = components.singular_values**2
         d, p = components.rows.shape
         self.mean_, self.scale_ = scaling.mean, scaling.scale

@@ -96,6 +96,7 @@ class BudgetSearch:
             self._pca_mmd2 = pca.worst
         if isinstance(init, WarmStart) and init.settled:
             self._try(first_live, self._start(init, first_live), 0)
+            self._polish()
             return self._conclude()
         first = self._try(first_live, self._start(init, first_live), (self._settings.n_starts or 1) - 1)
         smooth = first.outcome.stationary and not first.outcome.rugged
@@ -105,6 +106,7 @@ class BudgetSearch:
             self._climb(most, least)
         if self._best().variance == -math.inf and self._settings.allow_null:
             self._shrink()
+        self._polish()
         return self._conclude(advise=True)
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
@@ -160,6 +162,17 @@ class BudgetSearch:
         before = self._best().variance
         start = RunStart(self._mean_matched(n_live), 1.0 / self._pca_mmd2)
         return self._try(n_live, start, self._cheap_starts(n_live)).variance > before
+
+    def _polish(self) -> None:
+        """Go on from a best point that is not stationary with a spring, so that it is not left for another basin."""
+        best = self._best()
+        if best.outcome.best is None or best.outcome.stationary or self._out_of_time():
+            return
+        start = RunStart(best.outcome.best.point, None, spring=True)
+        outcome = BudgetRun(best.problem, self._tolerance, self._run_settings, self._on_cycle).run(start)
+        polished = replace(best, outcome=outcome)
+        if outcome.stationary and polished.variance >= best.variance - VISIBLE:
+            self._candidates[best.n_live] = polished
 
     def _shrink(self) -> None:
         """Tilt the fairest frame towards unused null axes, as far as it takes, and go on from there.

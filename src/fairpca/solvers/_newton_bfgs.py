@@ -79,14 +79,22 @@ class NewtonBFGS:
             return RiemannianBFGS().minimise(objective, manifold, start, gradient_tolerance)
         plain = RiemannianBFGS(max_iter=self.patience)
         result = plain.minimise(objective, manifold, start, gradient_tolerance)
-        unfinished = result.status is InnerStatus.MAX_ITERATIONS
-        while unfinished and result.n_iter < self.max_iter:
+        if result.status is InnerStatus.ROUNDING_LIMIT:
+            return result
+        while result.status is not InnerStatus.GRADIENT_SMALL and result.n_iter < self.max_iter:
             cycle = _BFGSInMetric(max_iter=self.refresh, metric=SaddleFreeMetric.at(result.sample, objective))
             further = cycle.minimise(objective, manifold, result.sample, gradient_tolerance)
-            # An old metric can spoil a direction: only a fresh one tells that no step improves the value.
-            unfinished = further.status is not InnerStatus.GRADIENT_SMALL and further.n_iter > 0
-            result = replace(further, n_iter=result.n_iter + further.n_iter)
+            further = replace(further, n_iter=result.n_iter + further.n_iter)
+            if further.status is not InnerStatus.GRADIENT_SMALL and _stuck(result, further):
+                return replace(further, status=InnerStatus.ROUNDING_LIMIT)
+            result = further
         return result
+
+
+def _stuck(before: InnerResult, after: InnerResult) -> bool:
+    """Tell whether a cycle gained nothing that can be told from rounding."""
+    gain = before.sample.value - after.sample.value
+    return gain <= before.sample.rounding and after.gradient_norm > 0.5 * before.gradient_norm
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,9 @@ def check_truth(model, case):
     assert np.all(np.ptp(Z[:, :live], axis=0) > 0)
     assert np.all(np.diff(model.explained_variance_) <= 1e-12 * model.explained_variance_[0])
     rounding = np.finfo(case.X.dtype if case.X.dtype.kind == "f" else float).eps * np.abs(X).max(axis=0)
-    total = ((X.std(axis=0) / model.scale_)[X.std(axis=0) > 2 * rounding] ** 2).sum()
+    centred = X - X.mean(axis=0)
+    deviation = (centred - centred.mean(axis=0)).std(axis=0)
+    total = ((deviation / model.scale_)[deviation > 2 * rounding] ** 2).sum()
     assert Z.var(axis=0).sum() / total == pytest.approx(model.result_.variance_kept, abs=1e-6)
 
 

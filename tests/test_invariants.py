@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from scipy.spatial.distance import cdist
 
-from fairpca import FairPCA
+from fairpca import FairPCA, fair_pca_path
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning, RankWarning
 from fairpca.solvers import REPMS
 from odd_tables import odd
@@ -27,8 +27,14 @@ def fitted(case, X=None, groups=None, **parameters):
         return model.fit(X, sensitive_features=case.groups if groups is None else groups)
 
 
+BASIN = 0.02
+"""Share of the variance by which two single fits, each a local optimum, may differ the wrong way round."""
+
+
 def varies(X):
-    return np.ptp(X, axis=0).any()
+    """Tell whether some column differs by more than rounding, without which a table is refused."""
+    eps = np.finfo(X.dtype).eps if X.dtype.kind == "f" else 1e-16
+    return bool(np.any(np.ptp(X, axis=0) > 16 * eps * np.abs(X).max(axis=0)))
 
 
 def dense_mmd2(Z, groups, sigma):
@@ -72,10 +78,22 @@ def unused(model):
 
 def check_tolerance_buys_variance(case):
     """A looser tolerance keeps at least as much: the stricter answer meets it too."""
-    strict, loose = fitted(case), fitted(case, tolerance=3 * case.tolerance)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        path = fair_pca_path(
+            case.X,
+            case.groups,
+            case.n_components,
+            tolerances=[3 * case.tolerance, case.tolerance],
+            standardize=case.standardize,
+            random_state=0,
+        )
+    assert np.all(np.diff(path.variances_[path.mmd2s_ <= path.tolerances_]) <= 0)
+    assert np.all(np.diff(path.mmd2s_) <= 0)
+    loose, strict = fitted(case, tolerance=3 * case.tolerance), fitted(case)
     if strict.converged_:
         assert loose.converged_
-        assert kept(loose) >= kept(strict) - unused(loose)
+        assert kept(loose) >= kept(strict) - unused(loose) - BASIN
 
 
 def check_components_buy_variance(case):
@@ -86,7 +104,7 @@ def check_components_buy_variance(case):
     more = fitted(case, X, bandwidth=sigma, n_components=case.n_components + 1)
     if fewer.converged_:
         assert more.converged_
-        assert kept(more) >= kept(fewer) - unused(more)
+        assert kept(more) >= kept(fewer) - unused(more) - BASIN
 
 
 def check_irrelevant_things_change_nothing(case):

@@ -24,6 +24,9 @@ OUT_OF_REACH = 2.0
 WORTH_A_RUN = 0.95
 """An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
 
+FEW_COORDINATES, FEW_STARTS = 8, 6
+"""On manifolds of so few dimensions several starts cost nothing, and tell one optimum from the best."""
+
 ENOUGH_ALIKE = 3
 """Starts in a row that end at the best optimum known, after which no others are tried."""
 
@@ -98,7 +101,7 @@ class BudgetSearch:
             self._try(first_live, self._start(init, first_live), 0)
             self._polish()
             return self._conclude()
-        first = self._try(first_live, self._start(init, first_live), (self._settings.n_starts or 1) - 1)
+        first = self._try(first_live, self._start(init, first_live), self._first_extra(first_live))
         smooth = first.outcome.stationary and not first.outcome.rugged
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)
@@ -108,6 +111,12 @@ class BudgetSearch:
             self._shrink()
         self._polish()
         return self._conclude(advise=True)
+
+    def _first_extra(self, n_live: int) -> int:
+        """Return how many random starts follow the first one however smooth its way was."""
+        if self._settings.n_starts is not None:
+            return self._settings.n_starts - 1
+        return FEW_STARTS if 0 < (self._problem.rank - n_live) * n_live <= FEW_COORDINATES else 0
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
         """Tell whether one component less could keep so much more that it is worth a run."""

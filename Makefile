@@ -9,7 +9,7 @@ demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
 
 test: $(VENV)/.test lint
-	MPLBACKEND=Agg $(BIN)/python -m pytest --cov --cov-report=term
+	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

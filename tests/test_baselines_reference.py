@@ -16,7 +16,7 @@ NEARLY_TIED = {("adult", 1, 10, 0.1): 1.5, ("adult", 2, 10, 0.1): 1.5}
 @pytest.mark.filterwarnings("ignore::fairpca.baselines.TiedEigenvaluesWarning")
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
 @pytest.mark.parametrize("d", [2, 10])
-@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.parametrize("split", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["compas", "german", "adult"])
 def test_published_subspaces_are_met(reference, name, split, d):
     data = reference(name, split)
@@ -35,7 +35,7 @@ def test_published_subspaces_are_met(reference, name, split, d):
             assert angle < NEARLY_TIED.get((name, split, d, delta), 1.0)
 
 
-@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.parametrize("split", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 def test_the_form_of_the_text_lands_elsewhere(reference, split):
     data = reference("german", split)
     X, group = data["X_train"][FIRST_ROW:], data["a_train"][FIRST_ROW:]

@@ -11,7 +11,7 @@ from fairpca._typing import AnyArray, BoolArray, FloatArray
 LARGEST = 1e300
 """Largest number in a table: sums of many still are numbers."""
 
-SQUARED = 1e-140, 1e140
+SQUARED = 1e-150, 1e150
 """Deviations whose squares, and sums of them over any table, are normal numbers."""
 
 

@@ -76,6 +76,8 @@ class BudgetSearch:
         self._settings = settings
         self._problem = problem
         self._tolerance = tolerance
+        # Other starts are the same for any random state: two fits of one table agree.
+        self._others = np.random.default_rng(0)
         self._generator = generator
         self._callback = callback
         self._began = time.perf_counter()
@@ -238,13 +240,17 @@ class BudgetSearch:
             if best is not None and index >= len(starts) + ENOUGH_FAR and self._is_far(best):
                 break
             given = index < len(starts)
-            start = starts[index] if given else self._random_start(problem)
+            start = starts[index] if given else self._random_start(problem, self._others)
             settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
             others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
             floor = max(others, default=-math.inf)
             outcome = BudgetRun(problem, self._tolerance, settings, self._on_cycle).run(start, floor)
             candidate = Candidate(n_live, outcome, problem)
-            n_alike = n_alike + 1 if best is not None and _alike(candidate, best) else 0
+            if best is not None and _alike(candidate, best):
+                # The first of equals stays: which of them is higher by rounding must not matter.
+                n_alike += 1
+                continue
+            n_alike = 0
             if best is None or _better(candidate, best):
                 best = candidate
         assert best is not None
@@ -263,7 +269,7 @@ class BudgetSearch:
         if not isinstance(init, str):
             return RunStart(self._live_part(init, n_live), None)
         if init == "auxiliary":
-            return self._random_start(problem)
+            return self._random_start(problem, self._generator)
         return RunStart(problem.pca() if init == "pca" else self._mean_matched(n_live), 1.0 / self._pca_mmd2)
 
     def _mean_matched(self, n_live: int) -> FloatArray:
@@ -276,8 +282,8 @@ class BudgetSearch:
         live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
         return live
 
-    def _random_start(self, problem: FairSubspaceProblem) -> RunStart:
-        fair = fairest_frame(problem, Grassmann(), RiemannianBFGS(max_iter=60), 1e-5, self._generator, problem.rank)
+    def _random_start(self, problem: FairSubspaceProblem, generator: np.random.Generator) -> RunStart:
+        fair = fairest_frame(problem, Grassmann(), RiemannianBFGS(max_iter=60), 1e-5, generator, problem.rank)
         return RunStart(fair.point, 0.01 / self._tolerance)
 
     def _on_cycle(self, cycle: Cycle) -> None:

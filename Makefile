@@ -3,12 +3,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint reference clean
+.PHONY: demo test coverage lint reference clean
 
 demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
 
 test: $(VENV)/.test lint
+	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2
+
+# Apart from the test, because tracing every line takes time.
+coverage: $(VENV)/.test
 	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
 
 lint: $(VENV)/.test

@@ -17,7 +17,7 @@ NEARLY_TIED = {("adult", 1, 10, 0.1): 1.5, ("adult", 2, 10, 0.1): 1.5}
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
 @pytest.mark.parametrize("d", [2, 10])
 @pytest.mark.parametrize("split", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["compas", "german", "adult"])
+@pytest.mark.parametrize("name", ["compas", "german", pytest.param("adult", marks=pytest.mark.slow)])
 def test_published_subspaces_are_met(reference, name, split, d):
     data = reference(name, split)
     X, group = data["X_train"][FIRST_ROW:], data["a_train"][FIRST_ROW:]

@@ -227,6 +227,6 @@ def test_the_record_counts_all_levels_and_names_the_sample(rows):
 
 def test_algorithm_1_takes_a_tolerance_of_zero_on_many_rows(rows):
     X, group = rows
+    solver = REPMS(subsolver=GradientDescent(max_iter=3), max_iter=1, n_restarts=0)
     with pytest.warns(ConvergenceWarning, match="did not meet tolerance=0:"):
-        solver = REPMS(subsolver=GradientDescent(max_iter=3), max_iter=1, n_restarts=0)
         FairPCA(1, solver=solver, tolerance=0.0, random_state=0).fit(X, sensitive_features=group)

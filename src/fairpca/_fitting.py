@@ -126,7 +126,7 @@ def _prepare(
         return _prepare_dask(estimator, X, sensitive_features, generator)
     check_same_rows(X, sensitive_features)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-    check_n_components(estimator.n_components, X.shape[1])
+    _check_before_work(estimator, X.shape[1])
     groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
     request, mmd, init = _request(estimator, ArrayRows(X, np.zeros((len(X), 0))))
     if groups is None or (method := choose_method(mmd, X, request.n_components)) == "exact":
@@ -141,7 +141,7 @@ def _prepare_dask(
     estimator: Any, X: Any, sensitive_features: Any, generator: np.random.Generator
 ) -> tuple[StreamedData, str | FloatArray]:
     validate_data(estimator, header(X), skip_check_array=True)
-    check_n_components(estimator.n_components, X.shape[1])
+    _check_before_work(estimator, X.shape[1])
     rows, measures = dask_rows_and_measures(X, sensitive_features)
     warn_of_many_columns(rows.n_rows, rows.n_columns)
     names = getattr(estimator, "feature_names_in_", None)
@@ -150,10 +150,19 @@ def _prepare_dask(
     return StreamedData.of(rows, measures, method, estimator.standardize, request, generator, names), init
 
 
+def _check_before_work(parameters: Parameters, n_features: int) -> None:
+    """Refuse what no pass over the rows is needed to refuse."""
+    check_bandwidth(parameters.bandwidth)
+    check_flag("standardize", parameters.standardize)
+    d = check_n_components(parameters.n_components, n_features)
+    if not isinstance(d, float):
+        check_mmd(parameters.mmd, d)
+        check_init(parameters.init, STARTS, d, n_features)
+
+
 def _request(parameters: Parameters, rows: Rows) -> tuple[AxesRequest, str, str | FloatArray]:
     """Return what is wanted of the axes, how MMD^2 is to be computed, and the start."""
     p = rows.n_columns
-    check_flag("standardize", parameters.standardize)
     d = check_n_components(parameters.n_components, p)
     if isinstance(d, float):
         d = _components_for_share(d, rows, parameters.standardize)

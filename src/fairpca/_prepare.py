@@ -3,7 +3,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fairpca._axes import AxesRequest, PrincipalAxes
+from fairpca._canonical import CanonicalOrder
 from fairpca._scaling import ColumnScaling, standardized
 from fairpca._typing import AnyArray
 from fairpca.measures import demographic_parity, merge_equal_rows
@@ -64,13 +67,15 @@ class PreparedData:
             Number of components, bandwidth and null axes.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
-        rows, scaling = standardized(X, standardize)
+        order = CanonicalOrder.of(X, groups, by_column=standardize)
+        rows, scaling = standardized(order.ordered(X), standardize)
         axes = PrincipalAxes.of(rows, request.n_null, scaling.noise)
         if isinstance(bandwidth, str):
             bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)])
+        scaling, own_axes = scaling.with_columns(order.places), axes.with_columns(order.places)
         if groups is None:
-            return cls(scaling, len(X), axes, bandwidth, n_components, None, None)
-        distinct, measures = merge_equal_rows(rows, demographic_parity(groups))
+            return cls(scaling, len(X), own_axes, bandwidth, n_components, None, None)
+        distinct, measures = merge_equal_rows(rows, demographic_parity(groups[order.rows]))
         problem = FairSubspaceProblem(
             variances=axes.variances,
             discrepancy=ExactMMD(axes.coordinates(distinct), measures, bandwidth),
@@ -78,5 +83,5 @@ class PreparedData:
             rank=axes.rank,
             mean_differences=axes.mean_differences(distinct.T @ measures.weights),
         )
-        in_features = ExactMMD(distinct, measures, bandwidth)
-        return cls(scaling, len(X), axes, bandwidth, n_components, in_features, problem)
+        in_features = ExactMMD(np.ascontiguousarray(distinct[:, order.places]), measures, bandwidth)
+        return cls(scaling, len(X), own_axes, bandwidth, n_components, in_features, problem)

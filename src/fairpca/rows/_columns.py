@@ -1,7 +1,7 @@
 """Ranges, means, scales and products of columns, in two passes over the rows."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,20 @@ class CentredProducts:
 
     Attributes
     ----------
+    total : ndarray of shape (p,)
+        sum_i y_i with y = (x - mean) / units: what the rounding of the mean has left.
     gram : ndarray of shape (p, p)
-        sum_i y_i y_i' with y = (x - mean) / units.
+        sum_i y_i y_i'.
     weighted : ndarray of shape (p, c)
         sum_i y_i w_i'.
     """
 
+    total: FloatArray
     gram: FloatArray
     weighted: FloatArray
 
     def __add__(self, other: "CentredProducts") -> "CentredProducts":
-        return CentredProducts(self.gram + other.gram, self.weighted + other.weighted)
+        return CentredProducts(self.total + other.total, self.gram + other.gram, self.weighted + other.weighted)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,9 @@ class ColumnSummary:
         ranges.check_size()
         units = ranges.units
         products = rows.total(products_of_block, ranges.mean, units)
-        covariance = products.gram / sums.n_rows
+        left = products.total / sums.n_rows
+        covariance = products.gram / sums.n_rows - np.outer(left, left)
+        ranges = replace(ranges, mean=ranges.mean + units * left)
         scaling = ColumnScaling.of(ranges, units * np.sqrt(np.diag(covariance)), standardize)
         factors = np.where(scaling.constant, 0.0, units / scaling.scale)
         return cls(scaling, covariance * np.outer(factors, factors), products.weighted * factors[:, None])
@@ -134,4 +139,4 @@ def products_of_block(X: AnyArray, weights: AnyArray, mean: FloatArray, units: F
     """
     centred = np.subtract(X, mean, dtype=np.float64)
     centred /= units
-    return CentredProducts(centred.T @ centred, centred.T @ weights)
+    return CentredProducts(centred.sum(axis=0), centred.T @ centred, centred.T @ weights)

@@ -1,0 +1,67 @@
+"""The order of the work does not depend on the order of the table."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from fairpca import FairPCA
+from fairpca._canonical import CanonicalOrder
+from odd_tables import odd
+
+
+@settings(max_examples=60, deadline=None)
+@given(odd())
+def test_tables_that_differ_by_order_are_one_table(case):
+    X, groups, rng = case.X, case.groups, np.random.default_rng(case.seed)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    other, other_groups = X[np.ix_(rows, columns)], groups[rows]
+    one = CanonicalOrder.of(X, groups, by_column=False)
+    two = CanonicalOrder.of(other, other_groups, by_column=False)
+    varying = np.sum(X.min(axis=0) < X.max(axis=0))
+    np.testing.assert_array_equal(one.ordered(X)[:, :varying], two.ordered(other)[:, :varying])
+    # Of equal rows either group may come first: they are merged before any sum.
+    ordered = np.unique(one.ordered(X)[:, :varying], axis=0, return_inverse=True)[1].ravel()
+    codes, again = (np.sort(2 * ordered + labels) for labels in (groups[one.rows], other_groups[two.rows]))
+    np.testing.assert_array_equal(codes, again)
+
+
+@settings(max_examples=30, deadline=None)
+@given(odd())
+def test_units_and_names_do_not_enter(case):
+    X, groups = case.X.astype(float), case.groups
+    plain = CanonicalOrder.of(X, groups, by_column=True)
+    units = 2.0 ** np.arange(-5, X.shape[1] - 5)
+    for other in (
+        CanonicalOrder.of(X * units, groups, by_column=True),
+        CanonicalOrder.of(X, np.where(groups == 1, "a", "b"), by_column=True),
+    ):
+        np.testing.assert_array_equal(other.rows, plain.rows)
+        np.testing.assert_array_equal(other.columns, plain.columns)
+
+
+@given(odd())
+@settings(max_examples=20, deadline=None)
+def test_back_in_the_order_of_the_caller(case):
+    order = CanonicalOrder.of(case.X, None, by_column=False)
+    ordered = order.ordered(case.X)
+    np.testing.assert_array_equal(ordered[:, order.places], case.X[order.rows])
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_answer_is_the_same_to_the_last_bit(two_groups, standardize):
+    X, group = two_groups
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    model = FairPCA(2, tolerance=1e-5, standardize=standardize, random_state=0).fit(X, sensitive_features=group)
+    other = FairPCA(2, tolerance=1e-5, standardize=standardize, random_state=0).fit(
+        X[np.ix_(rows, columns)], sensitive_features=group[rows]
+    )
+    assert other.result_.variance_kept == model.result_.variance_kept
+    assert other.result_.n_gradients == model.result_.n_gradients
+    np.testing.assert_allclose(other.components_, model.components_[:, columns], atol=1e-14)
+
+
+def test_rows_of_one_column_without_variance():
+    order = CanonicalOrder.of(np.ones((3, 2)), None, by_column=True)
+    np.testing.assert_array_equal(order.rows, [0, 1, 2])
+    np.testing.assert_array_equal(order.columns, [0, 1])

@@ -28,6 +28,7 @@ FLOORS = {
     "measures": 1,
     "rows": 0,
     "_axes": 0,
+    "_canonical": 0,
     "_components": 0,
     "_scaling": 0,
     "_method": 1,

@@ -15,8 +15,8 @@ def test_tables_that_differ_by_order_are_one_table(case):
     X, groups, rng = case.X, case.groups, np.random.default_rng(case.seed)
     rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
     other, other_groups = X[np.ix_(rows, columns)], groups[rows]
-    one = CanonicalOrder.of(X, groups, by_column=False)
-    two = CanonicalOrder.of(other, other_groups, by_column=False)
+    one = CanonicalOrder.of(X, groups)
+    two = CanonicalOrder.of(other, other_groups)
     varying = np.sum(X.min(axis=0) < X.max(axis=0))
     np.testing.assert_array_equal(one.ordered(X)[:, :varying], two.ordered(other)[:, :varying])
     # Of equal rows either group may come first: they are merged before any sum.
@@ -29,11 +29,11 @@ def test_tables_that_differ_by_order_are_one_table(case):
 @given(odd())
 def test_units_and_names_do_not_enter(case):
     X, groups = case.X.astype(float), case.groups
-    plain = CanonicalOrder.of(X, groups, by_column=True)
-    units = 2.0 ** np.arange(-5, X.shape[1] - 5)
+    plain = CanonicalOrder.of(X, groups)
+    units = 10.0 ** np.arange(-5, X.shape[1] - 5)
     for other in (
-        CanonicalOrder.of(X * units, groups, by_column=True),
-        CanonicalOrder.of(X, np.where(groups == 1, "a", "b"), by_column=True),
+        CanonicalOrder.of(X * units, groups),
+        CanonicalOrder.of(X, np.where(groups == 1, "a", "b")),
     ):
         np.testing.assert_array_equal(other.rows, plain.rows)
         np.testing.assert_array_equal(other.columns, plain.columns)
@@ -42,7 +42,7 @@ def test_units_and_names_do_not_enter(case):
 @given(odd())
 @settings(max_examples=20, deadline=None)
 def test_back_in_the_order_of_the_caller(case):
-    order = CanonicalOrder.of(case.X, None, by_column=False)
+    order = CanonicalOrder.of(case.X, None)
     ordered = order.ordered(case.X)
     np.testing.assert_array_equal(ordered[:, order.places], case.X[order.rows])
 
@@ -62,6 +62,6 @@ def test_the_answer_is_the_same_to_the_last_bit(two_groups, standardize):
 
 
 def test_rows_of_one_column_without_variance():
-    order = CanonicalOrder.of(np.ones((3, 2)), None, by_column=True)
+    order = CanonicalOrder.of(np.ones((3, 2)), None)
     np.testing.assert_array_equal(order.rows, [0, 1, 2])
     np.testing.assert_array_equal(order.columns, [0, 1])

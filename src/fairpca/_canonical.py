@@ -13,6 +13,9 @@ Hashes = npt.NDArray[np.uint64]
 ROUNDS = 2
 """Each tells apart what the one before could not; tables with more symmetry than two rounds see are regular designs."""
 
+GRID = 2.0**40
+"""Parts of the largest entry in which entries are told apart."""
+
 
 @dataclass(frozen=True)
 class CanonicalOrder:
@@ -24,7 +27,7 @@ class CanonicalOrder:
 
     The order is by hashes: of a column the hash of the multiset of its cells and their rows' hashes, of a row that
     of its cells and their columns' hashes, in turns. Sums of integers modulo 2^64 do not depend on order. Neither the
-    names of the groups nor units that differ by a power of two nor constant columns, which come last, enter.
+    names of the groups nor the units nor constant columns, which come last, enter.
 
     Attributes
     ----------
@@ -38,7 +41,7 @@ class CanonicalOrder:
     columns: IntArray
 
     @classmethod
-    def of(cls, X: AnyArray, groups: AnyArray | None, by_column: bool) -> "CanonicalOrder":
+    def of(cls, X: AnyArray, groups: AnyArray | None) -> "CanonicalOrder":
         """Find the order.
 
         Parameters
@@ -47,11 +50,9 @@ class CanonicalOrder:
             Finite numbers.
         groups : ndarray of shape (n,) or None
             Labels.
-        by_column : bool
-            Whether the unit of each column is of no matter by itself, rather than the one unit of all.
         """
         varies = X.min(axis=0) < X.max(axis=0)
-        cells = _mixed(_in_powers_of_two(X[:, varies], by_column).view(np.uint64))
+        cells = _mixed(_in_whole_numbers(X[:, varies].astype(np.float64)))
         codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
         rows = np.zeros(len(X), np.uint64)
         for _ in range(ROUNDS):
@@ -71,10 +72,11 @@ class CanonicalOrder:
         return np.argsort(self.columns)
 
 
-def _in_powers_of_two(X: AnyArray, by_column: bool) -> FloatArray:
-    """Return the table divided by powers of two near its largest entries, zeros without a sign."""
-    largest = np.abs(X).max(axis=0 if by_column else None, initial=0.0).astype(np.float64)
-    return np.ldexp(X.astype(np.float64), -np.frexp(largest)[1]) + 0.0
+def _in_whole_numbers(X: FloatArray) -> Hashes:
+    """Return the columns in units of 2^-40 of their largest entries: rounding, hence the unit of `X`, does not show."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    numbers = np.rint((X / largest) * GRID).astype(np.int64)
+    return numbers.view(np.uint64)
 
 
 def _of_groups(rows: Hashes, codes: IntArray) -> Hashes:

@@ -67,7 +67,7 @@ class PreparedData:
             Number of components, bandwidth and null axes.
         """
         n_components, bandwidth = request.n_components, request.bandwidth
-        order = CanonicalOrder.of(X, groups, by_column=standardize)
+        order = CanonicalOrder.of(X, groups)
         rows, scaling = standardized(order.ordered(X), standardize)
         axes = PrincipalAxes.of(rows, request.n_null, scaling.noise)
         if isinstance(bandwidth, str):

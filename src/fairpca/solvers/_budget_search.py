@@ -76,8 +76,6 @@ class BudgetSearch:
         self._settings = settings
         self._problem = problem
         self._tolerance = tolerance
-        # Other starts are the same for any random state: two fits of one table agree.
-        self._others = np.random.default_rng(0)
         self._generator = generator
         self._callback = callback
         self._began = time.perf_counter()
@@ -87,6 +85,7 @@ class BudgetSearch:
         )
         self._steps: list[OuterStep] = []
         self._candidates: dict[int, Candidate] = {}
+        self._first_mus: dict[int, float] = {}
 
     def solve(self, init: str | FloatArray | WarmStart) -> Solution:
         most, least = self._live_range()
@@ -99,6 +98,7 @@ class BudgetSearch:
             if pca.worst <= self._tolerance:
                 return Solution(*self._record(pca, most, Status.PCA_IS_FAIR))
             self._pca_mmd2 = pca.worst
+            self._first_mus[self._problem.n_components] = 1.0 / pca.worst
         if isinstance(init, WarmStart) and init.settled:
             self._try(first_live, self._start(init, first_live), 0)
             self._polish()
@@ -118,7 +118,10 @@ class BudgetSearch:
         """Return how many random starts follow the first one however smooth its way was."""
         if self._settings.n_starts is not None:
             return self._settings.n_starts - 1
-        return FEW_STARTS if 0 < (self._problem.rank - n_live) * n_live <= FEW_COORDINATES else 0
+        return FEW_STARTS if self._has_few_coordinates(n_live) else 0
+
+    def _has_few_coordinates(self, n_live: int) -> bool:
+        return 0 < (self._problem.rank - n_live) * n_live <= FEW_COORDINATES
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
         """Tell whether one component less could keep so much more that it is worth a run."""
@@ -171,8 +174,10 @@ class BudgetSearch:
     def _improves_with(self, n_live: int) -> bool:
         """Try a number of live components and tell whether it is the best so far."""
         before = self._best().variance
-        start = RunStart(self._mean_matched(n_live), 1.0 / self._pca_mmd2)
-        return self._try(n_live, start, self._cheap_starts(n_live)).variance > before
+        starts = [RunStart(self._mean_matched(n_live), self._first_mu(n_live))]
+        if self._has_few_coordinates(n_live):
+            starts += self._other_basins(n_live)
+        return self._run_starts(n_live, starts, self._cheap_starts(n_live), None).variance > before
 
     def _polish(self) -> None:
         """Go on from a best point that is not stationary with a spring, so that it is not left for another basin."""
@@ -212,14 +217,14 @@ class BudgetSearch:
     def _other_basins(self, n_live: int) -> list[RunStart]:
         """Return starts from PCA and from the end of a path of looser tolerances."""
         problem = self._problem.with_components(n_live)
-        start = RunStart(self._mean_matched(n_live), 1.0 / self._pca_mmd2)
+        start = RunStart(self._mean_matched(n_live), self._first_mu(n_live))
         for tolerance in (100 * self._tolerance, 10 * self._tolerance):
             if tolerance >= self._pca_mmd2:
                 continue
             run = BudgetRun(problem, tolerance, self._run_settings, self._on_cycle)
             outcome = run.run(start)
             start = RunStart((outcome.best or outcome.fairest).point, outcome.mu)
-        return [RunStart(problem.pca(), 1.0 / self._pca_mmd2), start]
+        return [RunStart(problem.pca(), self._first_mu(n_live)), start]
 
     def _cheap_starts(self, n_live: int) -> int:
         """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
@@ -233,6 +238,9 @@ class BudgetSearch:
 
     def _run_starts(self, n_live: int, starts: list[RunStart], n_extra: int, best: Candidate | None) -> Candidate:
         problem = self._problem.with_components(n_live)
+        # Other starts are the same for any random state and any number of components: two fits of one table agree, and
+        # one with more components finds what one with fewer has found.
+        others_generator = np.random.default_rng(n_live)
         n_alike = 0
         for index in range(len(starts) + n_extra):
             if best is not None and (self._out_of_time() or n_alike >= ENOUGH_ALIKE):
@@ -240,7 +248,7 @@ class BudgetSearch:
             if best is not None and index >= len(starts) + ENOUGH_FAR and self._is_far(best):
                 break
             given = index < len(starts)
-            start = starts[index] if given else self._random_start(problem, self._others)
+            start = starts[index] if given else self._random_start(problem, others_generator)
             settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
             others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
             floor = max(others, default=-math.inf)
@@ -270,7 +278,14 @@ class BudgetSearch:
             return RunStart(self._live_part(init, n_live), None)
         if init == "auxiliary":
             return self._random_start(problem, self._generator)
-        return RunStart(problem.pca() if init == "pca" else self._mean_matched(n_live), 1.0 / self._pca_mmd2)
+        return RunStart(problem.pca() if init == "pca" else self._mean_matched(n_live), self._first_mu(n_live))
+
+    def _first_mu(self, n_live: int) -> float:
+        """Return 1 / h of plain PCA with as many components: a fit that asks for no more begins with the same."""
+        if n_live not in self._first_mus:
+            problem = self._problem.with_components(n_live)
+            self._first_mus[n_live] = 1.0 / max(float(problem.discrepancies(problem.pca()).max()), self._tolerance)
+        return self._first_mus[n_live]
 
     def _mean_matched(self, n_live: int) -> FloatArray:
         return mean_matched_frame(self._problem.with_components(n_live), self._problem.rank)
@@ -344,7 +359,7 @@ class BudgetSearch:
         while infeasible - feasible > 1 and not self._out_of_time():
             middle = (feasible + infeasible) // 2
             problem = self._problem.with_components(middle)
-            start = RunStart(self._mean_matched(middle), 1.0 / self._pca_mmd2)
+            start = RunStart(self._mean_matched(middle), self._first_mu(middle))
             outcome = BudgetRun(problem, self._tolerance, self._run_settings, self._on_cycle).run(start)
             if outcome.best is None:
                 infeasible = middle

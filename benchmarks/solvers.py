@@ -18,7 +18,9 @@ from fairpca.solvers import REPMS, Budget
 
 def contestants():
     solvers = {"budget": Budget()}
-    solvers |= {f"repms {name}": REPMS(subsolver=name) for name in ("rbfgs", "trust-region", "gradient-descent")}
+    solvers |= {
+        f"repms {name}": REPMS(subsolver=name) for name in ("newton-bfgs", "rbfgs", "trust-region", "gradient-descent")
+    }
     try:
         import pymanopt
     except ImportError:

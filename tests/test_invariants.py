@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from scipy.spatial.distance import cdist
 
 from fairpca import FairPCA, fair_pca_path
@@ -92,7 +92,7 @@ def check_tolerance_buys_variance(case):
     assert np.all(np.diff(path.mmd2s_) <= 0)
     loose, strict = fitted(case, tolerance=3 * case.tolerance), fitted(case)
     if strict.converged_:
-        assert loose.converged_
+        assert loose.mmd2_ <= loose.tolerance
         assert kept(loose) >= kept(strict) - unused(loose) - BASIN
 
 
@@ -103,7 +103,7 @@ def check_components_buy_variance(case):
     fewer = fitted(case, X, bandwidth=sigma)
     more = fitted(case, X, bandwidth=sigma, n_components=case.n_components + 1)
     if fewer.converged_:
-        assert more.converged_
+        assert more.mmd2_ <= more.tolerance
         assert kept(more) >= kept(fewer) - unused(more) - BASIN
 
 
@@ -142,12 +142,17 @@ MANY = {
 }
 
 
+PHASES = (Phase.generate, Phase.shrink)
+"""Of ten thousand tables one that fails is named as it is: to shrink it can take longer than to find it."""
+
+
 def search(name, n_examples, derandomize):
     @settings(
         max_examples=n_examples,
         derandomize=derandomize,
         database=None,
         deadline=None,
+        phases=PHASES if derandomize else PHASES[:1],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(odd())

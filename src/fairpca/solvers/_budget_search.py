@@ -33,6 +33,9 @@ ENOUGH_ALIKE = 3
 ENOUGH_FAR, FAR = 5, 5.0
 """Random starts after which others are given up, where the fairest point is above so many times the tolerance."""
 
+SETTLED = 1e-4
+"""Variance share by which a stationary answer is preferred to a point met on the way to none."""
+
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
 
@@ -60,6 +63,13 @@ class Candidate:
     @property
     def variance(self) -> float:
         return -math.inf if self.outcome.best is None else self.outcome.best.variance
+
+    def worth(self, tolerance: float) -> float:
+        """Return the variance that the whole of the tolerance would buy; a point on the way counts for what it has."""
+        best = self.outcome.best
+        if best is None or not self.outcome.stationary:
+            return self.variance
+        return best.variance + self.outcome.mu * (tolerance - best.worst) + SETTLED
 
 
 class BudgetSearch:
@@ -187,7 +197,8 @@ class BudgetSearch:
         start = RunStart(best.outcome.best.point, None, spring=True)
         outcome = BudgetRun(best.problem, self._tolerance, self._run_settings, self._on_cycle).run(start)
         polished = replace(best, outcome=outcome)
-        if outcome.stationary and polished.variance >= best.variance - VISIBLE:
+        gained = polished.variance > best.variance + VISIBLE
+        if gained or (outcome.stationary and polished.variance >= best.variance - VISIBLE):
             self._candidates[best.n_live] = polished
 
     def _shrink(self) -> None:
@@ -212,7 +223,13 @@ class BudgetSearch:
         return min(self._candidates.values(), key=lambda candidate: candidate.outcome.fairest.worst)
 
     def _best(self) -> Candidate:
-        return max(self._candidates.values(), key=lambda candidate: candidate.variance)
+        return max(self._candidates.values(), key=lambda candidate: candidate.worth(self._tolerance))
+
+    def _better(self, first: Candidate, second: Candidate) -> bool:
+        worths = first.worth(self._tolerance), second.worth(self._tolerance)
+        if worths[0] != worths[1]:
+            return worths[0] > worths[1]
+        return first.outcome.fairest.worst < second.outcome.fairest.worst
 
     def _other_basins(self, n_live: int) -> list[RunStart]:
         """Return starts from PCA and from the end of a path of looser tolerances."""
@@ -259,7 +276,7 @@ class BudgetSearch:
                 n_alike += 1
                 continue
             n_alike = 0
-            if best is None or _better(candidate, best):
+            if best is None or self._better(candidate, best):
                 best = candidate
         assert best is not None
         self._candidates[n_live] = best
@@ -299,6 +316,9 @@ class BudgetSearch:
 
     def _random_start(self, problem: FairSubspaceProblem, generator: np.random.Generator) -> RunStart:
         fair = fairest_frame(problem, Grassmann(), RiemannianBFGS(max_iter=60), 1e-5, generator, problem.rank)
+        if fair.worst <= self._tolerance:
+            # From inside, so that the basin of a point that is fair is not left for one that is not.
+            return RunStart(fair.point, None, spring=True)
         return RunStart(fair.point, 0.01 / self._tolerance)
 
     def _on_cycle(self, cycle: Cycle) -> None:
@@ -401,12 +421,6 @@ def _alike(first: Candidate, second: Candidate) -> bool:
     """Tell whether two runs found the same optimum, as far as its height tells."""
     stationary = first.outcome.stationary and second.outcome.stationary
     return stationary and abs(first.variance - second.variance) <= VISIBLE
-
-
-def _better(first: Candidate, second: Candidate) -> bool:
-    if first.variance != second.variance:
-        return first.variance > second.variance
-    return first.outcome.fairest.worst < second.outcome.fairest.worst
 
 
 def _gradient_norm(cycle: Cycle) -> float:

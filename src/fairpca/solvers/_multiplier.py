@@ -120,7 +120,7 @@ class MultiplierSearch:
     def stuck(self) -> bool:
         """Whether h, above the target, hardly answers to a growing multiplier any more."""
         above = [h - math.log(self.target) for _, h in self.history]
-        if len(above) >= 6 and min(above[-6:]) > 0 and above[-6] - above[-1] < 0.01:
+        if len(above) >= 6 and min(above[-6:]) > 2 * ACCURACY and above[-6] - above[-1] < 0.01:
             return True
         if len(above) < 4 or above[-1] < math.log(2):
             return False

@@ -132,12 +132,12 @@ CHECKS = {
     "order": check_irrelevant_things_change_nothing,
 }
 MANY = {
-    "exact": 4000,
+    "exact": 4400,
     "fourier": 1500,
-    "hermite": 1000,
-    "repms": 1000,
-    "tolerance": 1000,
-    "components": 800,
+    "hermite": 800,
+    "repms": 1500,
+    "tolerance": 800,
+    "components": 300,
     "order": 700,
 }
 

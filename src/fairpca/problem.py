@@ -13,9 +13,18 @@ SHARE_MEASURED_TO = 0.01
 
 
 class Discrepancy(Protocol):
-    """What the solvers need of a discrepancy: the vector h and derivatives of sum_j lambda_j h_j."""
+    """What the solvers need of a discrepancy: the vector h and derivatives of sum_j lambda_j h_j.
+
+    Attributes
+    ----------
+    n_measures : int
+        Length of the vector h.
+    n_rows : int
+        Rows that it compares, which tell what a value costs.
+    """
 
     n_measures: int
+    n_rows: int
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""

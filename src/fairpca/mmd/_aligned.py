@@ -72,6 +72,7 @@ class AlignedMMD:
 
     def __init__(self, discrepancy: FirstOrderMMD, anchor: FloatArray) -> None:
         self.n_measures = discrepancy.n_measures
+        self.n_rows = discrepancy.n_rows
         self._discrepancy = discrepancy
         self._anchor = anchor
 

@@ -48,6 +48,7 @@ class ExactMMD:
         self._weights = np.ascontiguousarray(measures.weights[active])
         self._owner = measures.owner
         self.n_measures = measures.n_measures
+        self.n_rows = len(self._X)
         self.bandwidth = float(bandwidth)
 
     def value(self, V: FloatArray) -> FloatArray:

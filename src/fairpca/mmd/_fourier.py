@@ -72,6 +72,7 @@ class FourierMMD:
         if not accuracy > 0:
             raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
         self.n_measures = n_measures
+        self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
         data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
         self._data, self._sample = data.seen_from_the_body()

@@ -61,6 +61,7 @@ class HermiteMMD:
         n_features: int = 1000,
     ) -> None:
         self.n_measures = n_measures
+        self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
         data = MeasuredRows(rows, coordinates, owner, n_measures, self.bandwidth)
         self._data, self._sample = data.seen_from_the_body()

@@ -11,6 +11,7 @@ class FirstOrderMMD(Protocol):
     """A discrepancy with first derivatives and products with its Hessian."""
 
     n_measures: int
+    n_rows: int
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""
@@ -40,6 +41,7 @@ class TwoLevelMMD:
 
     def __init__(self, fine: FirstOrderMMD, coarse: ExactMMD) -> None:
         self.n_measures = fine.n_measures
+        self.n_rows = fine.n_rows
         self.value = fine.value
         self.evaluate = fine.evaluate
         self.hessian_product = fine.hessian_product

@@ -24,8 +24,9 @@ OUT_OF_REACH = 2.0
 WORTH_A_RUN = 0.95
 """An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
 
-FEW_COORDINATES, FEW_STARTS = 8, 6
-"""On manifolds of so few dimensions several starts cost nothing, and tell one optimum from the best."""
+FEW_COORDINATES, FEW_ROWS, FEW_STARTS = 8, 300, 6
+"""On manifolds of so few dimensions, and with so few rows, several starts cost nothing, and tell one optimum from the
+best."""
 
 ENOUGH_ALIKE = 3
 """Starts in a row that end at the best optimum known, after which no others are tried."""
@@ -118,7 +119,7 @@ class BudgetSearch:
         if not smooth or gains_by_dropping(first.outcome.best, first.outcome.mu):
             self._search_harder(most, least, first)
         elif self._fewer_may_keep_more(first):
-            self._climb(most, least)
+            self._climb(most, least, thorough=self._is_small(first.n_live - 1))
         if self._best().variance == -math.inf and self._settings.allow_null:
             self._shrink()
         self._polish()
@@ -128,15 +129,16 @@ class BudgetSearch:
         """Return how many random starts follow the first one however smooth its way was."""
         if self._settings.n_starts is not None:
             return self._settings.n_starts - 1
-        return FEW_STARTS if self._has_few_coordinates(n_live) else 0
+        return FEW_STARTS if self._is_small(n_live) else 0
 
-    def _has_few_coordinates(self, n_live: int) -> bool:
-        return 0 < (self._problem.rank - n_live) * n_live <= FEW_COORDINATES
+    def _is_small(self, n_live: int) -> bool:
+        few_rows = self._problem.discrepancy.n_rows <= FEW_ROWS
+        return few_rows and 0 < (self._problem.rank - n_live) * n_live <= FEW_COORDINATES
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
         """Tell whether one component less could keep so much more that it is worth a run."""
         n_live = first.n_live - 1
-        share = 1.0 if self._cheap_starts(n_live) else WORTH_A_RUN
+        share = 1.0 if self._is_small(n_live) else WORTH_A_RUN
         return first.variance < share * float(self._problem.shares[:n_live].sum())
 
     def _live_range(self) -> tuple[int, int]:
@@ -162,12 +164,12 @@ class BudgetSearch:
             self._find_feasible(least, min(self._candidates))
         self._climb(most, least)
 
-    def _climb(self, most: int, least: int) -> None:
+    def _climb(self, most: int, least: int, thorough: bool = True) -> None:
         """Try more and fewer live components than the best so far while that keeps more variance."""
         for direction in (1, -1):
             k = self._best().n_live + direction
             while least <= k <= most and not self._out_of_time():
-                if k in self._candidates or not self._improves_with(k):
+                if k in self._candidates or not self._improves_with(k, thorough):
                     break
                 k += direction
 
@@ -181,13 +183,14 @@ class BudgetSearch:
             else:
                 infeasible = middle
 
-    def _improves_with(self, n_live: int) -> bool:
-        """Try a number of live components and tell whether it is the best so far."""
+    def _improves_with(self, n_live: int, thorough: bool = True) -> bool:
+        """Try a number of live components, thoroughly from several starts, and tell whether it is the best so far."""
         before = self._best().variance
         starts = [RunStart(self._mean_matched(n_live), self._first_mu(n_live))]
-        if self._has_few_coordinates(n_live):
+        if self._is_small(n_live):
             starts += self._other_basins(n_live)
-        return self._run_starts(n_live, starts, self._cheap_starts(n_live), None).variance > before
+        n_extra = self._cheap_starts(n_live) if thorough else 0
+        return self._run_starts(n_live, starts, n_extra, None).variance > before
 
     def _polish(self) -> None:
         """Go on from a best point that is not stationary with a spring, so that it is not left for another basin."""

@@ -27,11 +27,11 @@ reference: $(VENV)/.test
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/_native.c
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/exact/_native.c
 	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/_native.c
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/exact/_native.c
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@ $(VENV)/.demo
 

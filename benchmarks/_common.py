@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._versions import environment
+from fairpca.versions import environment
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 RESULTS = Path(__file__).parent / "results"

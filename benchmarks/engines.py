@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 from _common import save
+from fairpca.comparison._measures import demographic_parity
 
-from fairpca.measures import demographic_parity
 from fairpca.mmd import ExactMMD, _gaussian
 
 SIZES = [(700, 57, 2), (1582, 97, 2), (5000, 50, 2), (700, 57, 10), (5000, 50, 10)]

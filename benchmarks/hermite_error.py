@@ -7,11 +7,11 @@ import argparse
 
 import numpy as np
 from _common import save
+from fairpca.comparison._measures import demographic_parity
+from fairpca.data._streamed import N_FEATURES, PART_ROWS, StreamedData
 
-from fairpca._axes import AxesRequest
-from fairpca._streamed import N_FEATURES, PART_ROWS, StreamedData
+from fairpca.data._axes import AxesRequest
 from fairpca.datasets import load_adult
-from fairpca.measures import demographic_parity
 from fairpca.mmd import HermiteMMD
 from fairpca.rows import ArrayRows
 from fairpca.solvers._start import mean_matched_frame

@@ -5,8 +5,8 @@ python benchmarks/kernel_pass.py
 
 import numpy as np
 from _common import best_time, save
+from fairpca.comparison._measures import demographic_parity
 
-from fairpca.measures import demographic_parity
 from fairpca.mmd import ExactMMD, _gaussian
 
 

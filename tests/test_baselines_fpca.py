@@ -8,11 +8,11 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fairpca._axes import PrincipalAxes
 from fairpca.baselines import FPCA, TiedEigenvaluesWarning
 from fairpca.baselines._fpca_cvxpy import solve_fpca_sdp
 from fairpca.baselines._problem import FPCAProblem
 from fairpca.baselines._stiefel import FrameObjective, meet_means
+from fairpca.data._axes import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import projection_distance
 

@@ -2,17 +2,17 @@ import warnings
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import demographic_parity
 
 from fairpca import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
-from fairpca.measures import demographic_parity
 from fairpca.mmd import ExactMMD
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers import Budget, Status, _curvature
-from fairpca.solvers._chart import Chart, ChartPoint, Lagrangian
-from fairpca.solvers._curvature import Model
 from fairpca.solvers._metric import Metric
+from fairpca.solvers.budget._chart import Chart, ChartPoint, Lagrangian
+from fairpca.solvers.budget._curvature import Model
 
 
 @pytest.fixture

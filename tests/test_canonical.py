@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from fairpca import FairPCA
-from fairpca._canonical import CanonicalOrder
+from fairpca.data._canonical import CanonicalOrder
 from odd_tables import odd
 
 

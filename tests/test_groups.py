@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from fairpca import FairPCA, fair_pca_path
-from fairpca._checks import check_two_groups, distinct
+from fairpca._utils.checks import check_two_groups, distinct
 from fairpca.baselines import FPCA
 from fairpca.exceptions import RowLabelsWarning
 from fairpca.metrics import delta_a, mmd2

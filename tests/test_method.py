@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairpca import FairPCA
-from fairpca._method import choose_method
+from fairpca.data._method import choose_method
 from fairpca.exceptions import EffortWarning
 from fairpca.metrics import mmd2
 

@@ -2,10 +2,10 @@ import os
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import SignedMeasures, demographic_parity, merge_equal_rows
 from scipy.spatial.distance import cdist
 
 from fairpca.geometry import Grassmann, taylor_slope
-from fairpca.measures import SignedMeasures, demographic_parity, merge_equal_rows
 from fairpca.mmd import ExactMMD, _gaussian
 
 SIGMA = 1.3

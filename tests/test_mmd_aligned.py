@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import demographic_parity
 from scipy.stats import ortho_group
 
 from fairpca.geometry import taylor_slope
-from fairpca.measures import demographic_parity
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.rows import ArrayRows

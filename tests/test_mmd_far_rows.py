@@ -4,12 +4,12 @@ import os
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import demographic_parity
 from scipy.spatial.distance import cdist
 
-from fairpca.measures import demographic_parity
 from fairpca.metrics import mmd2
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, _gaussian, kernel_products
-from fairpca.mmd._islands import GAP, Islands
+from fairpca.mmd.exact._islands import GAP, Islands
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.3

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from fairpca.comparison._measures import SignedMeasures
 
 from fairpca.geometry import taylor_slope
-from fairpca.measures import SignedMeasures
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD
 from fairpca.mmd._coordinates import spaced_indices
-from fairpca.mmd._fourier_grid import FourierGrid
+from fairpca.mmd.fourier._grid import FourierGrid
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from fairpca.comparison._measures import SignedMeasures
 from scipy.spatial.distance import cdist
 
 from fairpca.geometry import taylor_slope
-from fairpca.measures import SignedMeasures
 from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD
-from fairpca.mmd._hermite_basis import HermiteBasis
+from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
 

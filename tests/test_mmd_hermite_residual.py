@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import SignedMeasures, demographic_parity
 
 from fairpca import FairPCA
-from fairpca.measures import SignedMeasures, demographic_parity
 from fairpca.metrics import mmd2
 from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD, _hermite_heavy
 from fairpca.rows import ArrayRows

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import demographic_parity
 
 from fairpca import FairPCA
-from fairpca._axes import PrincipalAxes
-from fairpca.measures import demographic_parity
+from fairpca.data._axes import PrincipalAxes
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
 from fairpca.rows import ArrayRows
 

@@ -1,18 +1,18 @@
 import numpy as np
 import pytest
+from fairpca.data._prepare import PreparedData
 
 from fairpca import FairPCA
-from fairpca._axes import AxesRequest
-from fairpca._components import split_null
-from fairpca._prepare import PreparedData
+from fairpca.data._axes import AxesRequest
+from fairpca.data._components import split_null
 from fairpca.exceptions import ConvergenceWarning
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.solvers import REPMS, NewtonBFGS, RiemannianBFGS
-from fairpca.solvers._newton_bfgs import SaddleFreeMetric
-from fairpca.solvers._null_axes import leave_saddle, with_exact_null_columns
-from fairpca.solvers._objectives import Penalised
 from fairpca.solvers._start import published_start
-from fairpca.solvers._unconstrained import InnerStatus
+from fairpca.solvers.repms._null_axes import leave_saddle, with_exact_null_columns
+from fairpca.solvers.unconstrained._newton_bfgs import SaddleFreeMetric
+from fairpca.solvers.unconstrained._objectives import Penalised
+from fairpca.solvers.unconstrained._unconstrained import InnerStatus
 
 N_ROWS, RANK, D = 200, 7, 3
 

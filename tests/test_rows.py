@@ -4,9 +4,9 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from fairpca.data._columns import products_of_block
 from fairpca.rows import ArrayRows, ColumnSummary, DaskRows, deal, normalised, shares, strata, sums_of_block
 from fairpca.rows._array import BLOCK_NUMBERS
-from fairpca.rows._columns import products_of_block
 
 N, P = 1003, 5
 

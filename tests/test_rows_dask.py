@@ -14,18 +14,18 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from fairpca.comparison._dask_labels import LABELS_KEPT, parity_weights
+from fairpca.comparison._measures import demographic_parity
+from fairpca.rows.dask._projection import project_lazily
 from threadpoolctl import threadpool_info
 
-from fairpca.measures import demographic_parity
 from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD
 from fairpca.rows import ArrayRows
-from fairpca.rows._dask import DaskRows
-from fairpca.rows._dask_blocks import ATTEMPTS
-from fairpca.rows._dask_finite import check_finite
-from fairpca.rows._dask_kind import is_dask
-from fairpca.rows._dask_labels import LABELS_KEPT, parity_weights
-from fairpca.rows._dask_projection import project_lazily
-from fairpca.rows._dask_table import dask_table
+from fairpca.rows.dask._blocks import ATTEMPTS
+from fairpca.rows.dask._finite import check_finite
+from fairpca.rows.dask._kind import is_dask
+from fairpca.rows.dask._rows import DaskRows
+from fairpca.rows.dask._table import dask_table
 
 # Dask calls pandas 3 with an argument that pandas 4 drops, when it reads and writes Parquet.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")
@@ -482,7 +482,7 @@ def test_is_dask(X):
 
 def test_dask_is_imported_only_when_it_is_used():
     code = (
-        "import sys, numpy, fairpca.rows._dask, fairpca.rows._dask_table, fairpca.rows._dask_projection as projection\n"
+        "import sys, numpy, fairpca.rows.dask._rows, fairpca.rows.dask._table, fairpca.rows.dask._projection as projection\n"
         "assert not projection.is_dask_frame(numpy.ones(2)) and 'dask' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,19 +3,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from fairpca.comparison._measures import demographic_parity
 from pymanopt import optimizers
 
 from fairpca import FairPCA
 from fairpca.exceptions import ConvergenceWarning
 from fairpca.geometry import Grassmann, projection_distance
-from fairpca.measures import demographic_parity
 from fairpca.mmd import ExactMMD
 from fairpca.solvers import REPMS, SUBSOLVERS, GradientDescent, NewtonBFGS, RiemannianBFGS, Status, TrustRegion
 from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._objectives import Sample
-from fairpca.solvers._pymanopt import PymanoptSubsolver
-from fairpca.solvers._trust_region import truncated_cg
-from fairpca.solvers._unconstrained import InnerStatus
+from fairpca.solvers.unconstrained._objectives import Sample
+from fairpca.solvers.unconstrained._pymanopt import PymanoptSubsolver
+from fairpca.solvers.unconstrained._trust_region import truncated_cg
+from fairpca.solvers.unconstrained._unconstrained import InnerStatus
 
 P, D = 12, 3
 

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from fairpca import FairPCA
-from fairpca._threads import run_lanes, single_threaded_blas
+from fairpca._utils.threads import run_lanes, single_threaded_blas
 
 
 def blas_threads():

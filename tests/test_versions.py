@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import fairpca
-from fairpca._versions import environment
 from fairpca.mmd import _gaussian
+from fairpca.versions import environment
 
 ROOT = Path(__file__).parents[1]
 

@@ -3,9 +3,9 @@
 
 from importlib.metadata import version
 
-from fairpca._versions import show_versions
 from fairpca.estimator import FairPCA
 from fairpca.path import FairPCAPath, fair_pca_path
+from fairpca.versions import show_versions
 
 __version__ = version("fairpca")
 

@@ -1,15 +1,15 @@
 """FairPCA: the front door."""
 # SPDX-License-Identifier: MIT
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from fairpca._checks import check_tolerance
-from fairpca._fitting import Fit, Fitter
-from fairpca._projection import LinearProjection
-from fairpca._warn import Note
+from fairpca._utils.warn import Note
+from fairpca.comparison import check_tolerances
+from fairpca.data import SHARE_MEASURED_TO
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
-from fairpca.problem import SHARE_MEASURED_TO
+from fairpca.fitting import Fit, Fitter, LinearProjection
 from fairpca.solvers import FitResult, OuterStep, Status, solver_from
 
 VISIBLY_SHRUNK = 0.999
@@ -17,7 +17,7 @@ VISIBLY_SHRUNK = 0.999
 
 
 class FairPCA(LinearProjection):
-    r"""Principal component analysis whose projections look alike for two groups.
+    r"""Principal component analysis whose projections look alike for groups of people.
 
     Finds an orthonormal V (p x d) that
 
@@ -33,8 +33,13 @@ class FairPCA(LinearProjection):
     n_components : int or float, default=2
         d, the dimension of the projection, at most the number of features. A number in (0, 1) takes as many components
         as plain PCA needs to keep that share of the variance.
-    tolerance : float, default=1e-3
-        tau, the largest MMD^2 between the projected groups of the training rows.
+    tolerance : float or array-like of shape (n_measures,), default=1e-3
+        tau, the largest MMD^2 between the projected groups of the training rows; one number for every measure, or one
+        for each in the order of `mmd2_by_measure_`.
+    fairness : "demographic_parity" or notion object, default="demographic_parity"
+        Which groups must look alike. Of two groups "demographic_parity" compares one with the other, in one measure;
+        of more, each with all others together, in a measure of its own. An object with a method `contrasts`, see
+        `fairpca.comparison.Notion`, can compare others.
     solver : {"budget", "repms"} or solver object, default="budget"
         "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
         the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
@@ -73,7 +78,10 @@ class FairPCA(LinearProjection):
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted from and divides the columns.
     mmd2_ : float
-        Plug-in MMD^2 of the projected training rows; nan without sensitive features.
+        Plug-in MMD^2 of the projected training rows; of several measures the one that presses its tolerance hardest.
+        nan without sensitive features.
+    mmd2_by_measure_ : dict of str to float
+        The MMD^2 of each measure, by what it compares.
     mmd2_error_ : float
         Error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (100,000 with more than 3
         components). Beyond, a bound that always holds (up to 3 components) or that holds with a probability of 99.9 %.
@@ -131,7 +139,8 @@ class FairPCA(LinearProjection):
         self,
         n_components: int | float = 2,
         *,
-        tolerance: float = 1e-3,
+        tolerance: Any = 1e-3,
+        fairness: Any = "demographic_parity",
         solver: Any = "budget",
         mmd: str = "auto",
         bandwidth: str | float = "median",
@@ -142,6 +151,7 @@ class FairPCA(LinearProjection):
     ) -> None:
         self.n_components = n_components
         self.tolerance = tolerance
+        self.fairness = fairness
         self.solver = solver
         self.mmd = mmd
         self.bandwidth = bandwidth
@@ -151,10 +161,10 @@ class FairPCA(LinearProjection):
         self.random_state = random_state
 
     def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
-        tolerance, solver = check_tolerance(self.tolerance), solver_from(self.solver)
-        solver.check_tolerance(tolerance)
-        fitter = Fitter.of(self, X, sensitive_features)
-        found = fitter.fit(tolerance, solver)
+        solver = solver_from(self.solver)
+        solver.check_tolerances(check_tolerances(self.tolerance))
+        fitter = Fitter.of(self, X, sensitive_features, self.tolerance)
+        found = fitter.fit(math.inf if fitter.comparison is None else fitter.comparison.tolerances, solver)
         learn(self, fitter, found)
         return self._notes(fitter, found)
 
@@ -165,10 +175,10 @@ class FairPCA(LinearProjection):
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
         if not result.success:
-            notes.append((_explain(result, self.n_components_), ConvergenceWarning))
+            notes.append((_explain(result, self.n_components_, fitter.name_of(result.tightest)), ConvergenceWarning))
         if result.mmd2_error > SHARE_MEASURED_TO * result.tolerance > 0.0:
             notes.append((_explain_error(result, self.n_samples_), AccuracyWarning))
-        if result.mmd2 <= result.tolerance and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
+        if result.meets and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
             notes.append((_explain_null(self.n_live_components_, self.n_components_, result), NullComponentsWarning))
         if found.components.shrinking < VISIBLY_SHRUNK:
             notes.append((_explain_shrinking(found.components.shrinking), NullComponentsWarning))
@@ -191,12 +201,13 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model._learn_components(found.components, data.axes, data.scaling, data.n_rows)
     model.bandwidth_, model.mmd_method_ = data.bandwidth, data.method
     model.mmd2_, model.mmd2_error_ = result.mmd2, result.mmd2_error
+    model.mmd2_by_measure_ = fitter.by_name(result.mmd2s)
     model.converged_, model.n_iter_ = result.success, len(result.steps)
     model.result_ = result
 
 
-def _explain(result: FitResult, n_components: int) -> str:
-    if result.mmd2 <= result.tolerance:
+def _explain(result: FitResult, n_components: int, measure: str | None) -> str:
+    if result.meets:
         return (
             f"FairPCA met tolerance={result.tolerance:g} but stopped before the answer was stationary "
             f"({result.message})."
@@ -206,9 +217,10 @@ def _explain(result: FitResult, n_components: int) -> str:
         advice += " or ask for fewer components"
     if result.largest_feasible_components:
         advice += f"; {result.largest_feasible_components} met the tolerance in a trial with this bandwidth"
+    of_measure = f" of {measure}" if measure else ""
     return (
-        f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2 is {result.mmd2:.3g} after {len(result.steps)} "
-        f"steps ({result.message}). The smallest MMD^2 found at this number of components is "
+        f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2{of_measure} is {result.mmd2:.3g} after "
+        f"{len(result.steps)} steps ({result.message}). The smallest MMD^2 found at this number of components is "
         f"{result.smallest_mmd2:.3g}: {advice}."
     )
 

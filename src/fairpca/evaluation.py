@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.metrics import DownstreamReport, downstream, explained_variance, mmd2
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._fitting import Fit, Fitter
-from fairpca._projection import unfitted_copy
-from fairpca._tracing import Tracer
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca.estimator import FairPCA, learn
+from fairpca.fitting import Fit, Fitter, Tracer, unfitted_copy
 from fairpca.plots import PathDisplay
 from fairpca.solvers import OuterStep
+
+LOOSEST = 2.0
+"""The largest MMD^2 there is."""
 
 
 class FairPCAPath(BaseEstimator):
@@ -30,7 +31,7 @@ class FairPCAPath(BaseEstimator):
     solver : {"budget", "repms"} or solver object, default="budget"
         As in `FairPCA`. "budget" stops at gains of a thousandth of a point of variance, far less than neighbouring
         models differ by, and tries other starts at the strictest tolerance only; a solver object is used as it is.
-    mmd, bandwidth, standardize, init, callback, random_state
+    fairness, mmd, bandwidth, standardize, init, callback, random_state
         As in `FairPCA`.
 
     Attributes
@@ -65,6 +66,7 @@ class FairPCAPath(BaseEstimator):
         n_components: int = 2,
         *,
         tolerances: Sequence[float] | None = None,
+        fairness: Any = "demographic_parity",
         solver: Any = "budget",
         mmd: str = "auto",
         bandwidth: str | float = "median",
@@ -75,6 +77,7 @@ class FairPCAPath(BaseEstimator):
     ) -> None:
         self.n_components = n_components
         self.tolerances = tolerances
+        self.fairness = fairness
         self.solver = solver
         self.mmd = mmd
         self.bandwidth = bandwidth
@@ -109,7 +112,7 @@ class FairPCAPath(BaseEstimator):
         return self
 
     def _fit(self, X: Any, sensitive_features: Any, asked: FloatArray | None) -> None:
-        fitter = Fitter.of(self, X, sensitive_features)
+        fitter = Fitter.of(self, X, sensitive_features, LOOSEST)
         tracer = Tracer(fitter, self.solver)
         tolerances = tracer.default_tolerances() if asked is None else asked
         found = tracer.trace(tolerances)

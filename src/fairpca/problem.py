@@ -6,14 +6,11 @@ from typing import Protocol
 
 import numpy as np
 
-from fairpca._typing import FloatArray
-
-SHARE_MEASURED_TO = 0.01
-"""Share of the tolerance to which h is measured."""
+from fairpca._utils.typing import FloatArray
 
 
 class Discrepancy(Protocol):
-    """What the solvers need of a discrepancy: the vector h and derivatives of sum_j lambda_j h_j.
+    """What the solvers need of a discrepancy: the vector h, its gradients, and Hessians of sum_j lambda_j h_j.
 
     Attributes
     ----------
@@ -29,8 +26,8 @@ class Discrepancy(Protocol):
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""
 
-    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the vector (h_j) and the gradient of sum_j lambda_j h_j."""
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradients, of shape (n_measures, p, d)."""
 
     def hessian(
         self,
@@ -42,8 +39,8 @@ class Discrepancy(Protocol):
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
 
-    def isolated_directions(self, V: FloatArray, smallest: float) -> FloatArray:
-        """Return unit vectors, as columns, towards rows that stand alone and add more than `smallest` to an h_j."""
+    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
+        """Return unit vectors, as columns, towards rows that stand alone and add more than `smallest` to their h_j."""
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -65,15 +62,15 @@ class Evaluation:
         2 SV / tr(S).
     discrepancies : ndarray of shape (n_measures,)
         The vector h.
-    discrepancy_gradient : ndarray of shape (p, d)
-        Euclidean gradient of sum_j h_j.
+    discrepancy_gradients : ndarray of shape (n_measures, p, d)
+        Euclidean gradient of each h_j.
     """
 
     point: FloatArray
     variance: float
     variance_gradient: FloatArray
     discrepancies: FloatArray
-    discrepancy_gradient: FloatArray
+    discrepancy_gradients: FloatArray
 
     def rotated(self, rotation: FloatArray) -> "Evaluation":
         """Return the same for the frame V O, which spans the same subspace."""
@@ -81,41 +78,45 @@ class Evaluation:
             self,
             point=self.point @ rotation,
             variance_gradient=self.variance_gradient @ rotation,
-            discrepancy_gradient=self.discrepancy_gradient @ rotation,
+            discrepancy_gradients=self.discrepancy_gradients @ rotation,
         )
 
-    @property
-    def total(self) -> float:
-        """The sum of the h_j, whose gradient is `discrepancy_gradient`."""
-        return float(self.discrepancies.sum())
+    def weighted_gradient(self, multipliers: FloatArray) -> FloatArray:
+        """Return the Euclidean gradient of sum_j lambda_j h_j."""
+        return np.tensordot(multipliers, self.discrepancy_gradients, axes=1)
 
-    @property
-    def worst(self) -> float:
-        """The largest h_j, which the tolerance is compared with."""
-        return float(self.discrepancies.max())
+    def meets(self, tolerances: FloatArray) -> bool:
+        """Tell whether every h_j is within its tolerance."""
+        return bool(np.all(self.discrepancies <= tolerances))
+
+    def strain(self, tolerances: FloatArray) -> float:
+        """Return the largest h_j / tau_j."""
+        return strain(self.discrepancies, tolerances)
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """The vector h at a frame and how far each entry can be from the exact one."""
+def strain(discrepancies: FloatArray, tolerances: FloatArray) -> float:
+    """Return the largest h_j / tau_j: how hard the tightest tolerance is pressed; above 1 one is not met.
 
-    values: FloatArray
-    errors: FloatArray
+    Parameters
+    ----------
+    discrepancies, tolerances : ndarray of shape (n_measures,)
+        h and tau.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(discrepancies > 0, discrepancies / tolerances, 0.0)
+    return float(np.max(np.where(np.isnan(discrepancies), np.nan, shares)))
 
-    @property
-    def worst(self) -> float:
-        """The largest h_j."""
-        return float(self.values.max())
 
-    @property
-    def error(self) -> float:
-        """The largest bound."""
-        return float(self.errors.max())
+def tightest(discrepancies: FloatArray, tolerances: FloatArray) -> int:
+    """Return the measure whose tolerance is pressed hardest.
 
-    @property
-    def at_most(self) -> float:
-        """What no h_j exceeds."""
-        return float((self.values + self.errors).max())
+    Parameters
+    ----------
+    discrepancies, tolerances : ndarray of shape (n_measures,)
+        h and tau.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return int(np.argmax(np.where(discrepancies > 0, discrepancies / tolerances, 0.0)))
 
 
 @dataclass
@@ -130,7 +131,7 @@ class EvaluationCounts:
 
 @dataclass(frozen=True)
 class FairSubspaceProblem:
-    """Maximise tr(V'SV) / tr(S) over frames V subject to h_j(V) <= tau for every measure j.
+    """Maximise tr(V'SV) / tr(S) over frames V subject to h_j(V) <= tau_j for every measure j.
 
     Attributes
     ----------
@@ -182,27 +183,37 @@ class FairSubspaceProblem:
         self.counts.values += 1
         return self.discrepancy.value(V)
 
-    def hessian(self, here: Evaluation, Q: FloatArray, single_precision: bool = False) -> FloatArray:
-        """Return the Hessian of sum_j h_j at an evaluated frame V in the chart B -> V + QB."""
+    def hessian(
+        self, here: Evaluation, Q: FloatArray, multipliers: FloatArray, single_precision: bool = False
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j at an evaluated frame V in the chart B -> V + QB."""
         self.counts.hessians += 1
-        return self.discrepancy.hessian(here.point, Q, here.discrepancy_gradient, single_precision=single_precision)
+        gradient = here.weighted_gradient(multipliers)
+        return self.discrepancy.hessian(here.point, Q, gradient, multipliers, single_precision)
 
-    def hessian_products(self, V: FloatArray, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the Euclidean Hessian-vector products of the variance and of sum_j h_j."""
+    def hessian_products(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the Euclidean Hessian-vector products of the variance and of sum_j lambda_j h_j."""
         self.counts.hessian_products += 1
-        return 2.0 * self.shares[:, None] * direction, self.discrepancy.hessian_product(V, direction)
+        return 2.0 * self.shares[:, None] * direction, self.discrepancy.hessian_product(V, direction, multipliers)
+
+    @property
+    def n_measures(self) -> int:
+        """Length of the vector h."""
+        return self.discrepancy.n_measures
 
     @property
     def shares(self) -> FloatArray:
         """Diagonal of S / tr S."""
         return self.variances / self.variances.sum()
 
-    def _evaluation(self, V: FloatArray, discrepancies: FloatArray, gradient: FloatArray) -> Evaluation:
+    def _evaluation(self, V: FloatArray, discrepancies: FloatArray, gradients: FloatArray) -> Evaluation:
         half_gradient = self.shares[:, None] * V
         return Evaluation(
             point=V,
             variance=float(np.vdot(V, half_gradient)),
             variance_gradient=2.0 * half_gradient,
             discrepancies=discrepancies,
-            discrepancy_gradient=gradient,
+            discrepancy_gradients=gradients,
         )

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from fairpca._axes import PrincipalAxes
-from fairpca._checks import check_flag, check_n_components, check_two_groups
-from fairpca._components import Components
-from fairpca._magnitude import LARGEST, check_magnitude
-from fairpca._projection import LinearProjection
-from fairpca._scaling import standardized
-from fairpca._typing import AnyArray, FloatArray
-from fairpca._warn import Note
-from fairpca.rows import check_same_rows
+from fairpca._utils.checks import check_flag, check_n_components
+from fairpca._utils.magnitude import LARGEST, check_magnitude
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.warn import Note
+from fairpca.comparison import check_same_rows, check_two_groups
+from fairpca.data import Components, PrincipalAxes, standardized
+from fairpca.fitting import LinearProjection
 
 
 class Baseline(LinearProjection):

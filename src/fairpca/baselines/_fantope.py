@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 
 _MAX_NEWTON = 100
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._axes import PrincipalAxes
-from fairpca._checks import check_integer, check_name
-from fairpca._typing import AnyArray, BoolArray, FloatArray
-from fairpca._warn import Note
+from fairpca._utils.checks import check_integer, check_name
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
+from fairpca._utils.warn import Note
 from fairpca.baselines._admm import SDPResult, solve_fpca
 from fairpca.baselines._base import Baseline
 from fairpca.baselines._problem import FPCAProblem
 from fairpca.baselines._stiefel import FrameObjective, optimise_frame
+from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning
 
 _TIE = 1e-4

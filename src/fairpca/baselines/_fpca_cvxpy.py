@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import null_space
 
-from fairpca._extras import require
-from fairpca._typing import FloatArray
+from fairpca._utils.extras import require
+from fairpca._utils.typing import FloatArray
 from fairpca.baselines._problem import Moments
 
 

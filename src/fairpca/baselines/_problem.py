@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._axes import PrincipalAxes
-from fairpca._typing import BoolArray, FloatArray
+from fairpca._utils.typing import BoolArray, FloatArray
 from fairpca.baselines._fantope import Fantope, Projection
 from fairpca.baselines._spectral import Pair, SquaredSpectralNorm
+from fairpca.data import PrincipalAxes
 
 _NEGLIGIBLE = 1e-12
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from fairpca._axes import PrincipalAxes
-from fairpca._typing import AnyArray, FloatArray
-from fairpca._warn import Note
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.warn import Note
 from fairpca.baselines._base import Baseline
+from fairpca.data import PrincipalAxes
 
 _BISECTIONS = 60
 

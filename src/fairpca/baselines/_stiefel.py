@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca.baselines._problem import FPCAProblem
 
 _TEMPERATURES = 0.1 * 0.25 ** np.arange(9)

@@ -11,9 +11,9 @@ from rich.table import Table
 from sklearn.decomposition import PCA
 
 from fairpca import FairPCA
-from fairpca._extras import require
-from fairpca._files import writing
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._utils.extras import require
+from fairpca._utils.files import writing
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.datasets import load_german
 from fairpca.evaluation import ProjectionReport, Split, evaluate_projection
 from fairpca.metrics import mmd2

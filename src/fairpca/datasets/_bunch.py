@@ -7,9 +7,9 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from fairpca._checks import check_flag
-from fairpca._extras import require
-from fairpca._typing import IntArray
+from fairpca._utils.checks import check_flag
+from fairpca._utils.extras import require
+from fairpca._utils.typing import IntArray
 from fairpca.datasets._tables import Design
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._checks import check_name
+from fairpca._utils.checks import check_name
 from fairpca.datasets._archives import THEMIS
 from fairpca.datasets._bunch import About, bunch, pandas_if
 from fairpca.datasets._random import check_count, sample_rows

@@ -5,7 +5,7 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from fairpca._typing import IntArray
+from fairpca._utils.typing import IntArray
 
 
 def paper_rows(name: str, n_rows: int) -> IntArray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from fairpca._typing import IntArray
+from fairpca._utils.typing import IntArray
 
 
 def check_count(argument: str, value: Any, most: int | None = None, otherwise: str = "") -> int:

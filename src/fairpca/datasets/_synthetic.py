@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
 
-from fairpca._checks import check_name
-from fairpca._typing import FloatArray, IntArray
+from fairpca._utils.checks import check_name
+from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.datasets._random import check_count, generator_from
 
 _AMBIENT_DIMENSION = 1000

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 
 Table = dict[str, Sequence[str]]
 

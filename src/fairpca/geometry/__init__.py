@@ -4,6 +4,7 @@
 from fairpca.geometry._angles import principal_angles, projection_distance
 from fairpca.geometry._curves import PolarCurve, QRCurve
 from fairpca.geometry._frames import RETRACTIONS, Frames, Grassmann, Stiefel
+from fairpca.geometry._null import split_null
 from fairpca.geometry._taylor import taylor_slope
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "Stiefel",
     "principal_angles",
     "projection_distance",
+    "split_null",
     "taylor_slope",
 ]

@@ -4,7 +4,7 @@
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 
 
 def principal_angles(first: FloatArray, second: FloatArray) -> FloatArray:

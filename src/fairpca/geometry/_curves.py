@@ -4,7 +4,7 @@
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 
 
 class PolarCurve:

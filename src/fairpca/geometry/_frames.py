@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from fairpca._checks import check_name
-from fairpca._typing import FloatArray
+from fairpca._utils.checks import check_name
+from fairpca._utils.typing import FloatArray
 from fairpca.geometry._curves import PolarCurve, QRCurve
 
 RETRACTIONS: dict[str, type[PolarCurve] | type[QRCurve]] = {"polar": PolarCurve, "qr": QRCurve}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 
 
 def taylor_slope(remainder: Callable[[float], float], steps: FloatArray | None = None) -> float:

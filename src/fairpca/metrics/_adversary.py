@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.validation import check_array, check_random_state
 
-from fairpca._checks import check_two_groups
-from fairpca._magnitude import in_own_units
-from fairpca._typing import BoolArray, FloatArray
-from fairpca.rows import check_same_rows
+from fairpca._utils.magnitude import in_own_units
+from fairpca._utils.typing import BoolArray, FloatArray
+from fairpca.comparison import check_same_rows, check_two_groups
 
 N_ROUNDS = 30
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.mmd import kernel_products
 
 

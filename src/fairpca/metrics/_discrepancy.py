@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from fairpca._checks import check_bandwidth, check_two_groups
+from fairpca._utils.checks import check_bandwidth
+from fairpca.comparison import check_same_rows, check_two_groups
 from fairpca.mmd import kernel_products, median_bandwidth
-from fairpca.rows import check_same_rows
 
 
 def mmd2(

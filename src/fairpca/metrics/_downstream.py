@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.svm import SVC
 
-from fairpca._checks import check_name, check_two_groups
-from fairpca._typing import AnyArray
+from fairpca._utils.checks import check_name
+from fairpca._utils.typing import AnyArray
+from fairpca.comparison import check_two_groups
 from fairpca.metrics._parity import (
     demographic_parity_difference,
     equal_opportunity_difference,

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from fairpca._checks import check_two_groups
-from fairpca._typing import AnyArray, BoolArray
+from fairpca._utils.typing import AnyArray, BoolArray
+from fairpca.comparison import check_two_groups
 
 
 def demographic_parity_difference(y_true: Any, y_pred: Any, *, sensitive_features: Any) -> float:

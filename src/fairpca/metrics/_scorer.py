@@ -8,9 +8,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from fairpca._checks import check_at_least_zero, check_two_groups
+from fairpca._utils.checks import check_at_least_zero
+from fairpca.comparison import check_same_rows, check_two_groups
 from fairpca.metrics._chance import ChanceLevel
-from fairpca.rows import check_same_rows
 
 DEVIATIONS = 2.0
 """Of what groups drawn by lot show, allowed above their mean: about 95 of 100 draws are below."""

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from fairpca._magnitude import in_own_units
-from fairpca._typing import FloatArray
+from fairpca._utils.magnitude import in_own_units
+from fairpca._utils.typing import FloatArray
 
 
 def explained_variance(X: Any, components: Any) -> float:

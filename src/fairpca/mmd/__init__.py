@@ -1,19 +1,28 @@
-"""Maximum mean discrepancy of projected rows: value, gradient and Hessian-vector product at V."""
+"""Maximum mean discrepancies of projected rows: values, gradients and Hessians at V."""
 # SPDX-License-Identifier: MIT
 
+from fairpca.mmd._approximation import Approximation
 from fairpca.mmd._bandwidth import bandwidth_rows, median_bandwidth
 from fairpca.mmd._coordinates import Coordinates
-from fairpca.mmd._exact import ExactMMD
-from fairpca.mmd._fourier import FourierMMD
-from fairpca.mmd._gaussian import kernel_products
-from fairpca.mmd._hermite import HermiteMMD
+from fairpca.mmd._measurement import Measurement
+from fairpca.mmd._two_level import TwoLevelMMD
+from fairpca.mmd.exact import ExactMMD, Islands, engine, gaussian_products, kernel_products, using_engine
+from fairpca.mmd.fourier import FourierMMD
+from fairpca.mmd.hermite import HermiteMMD
 
 __all__ = [
+    "Approximation",
     "Coordinates",
     "ExactMMD",
     "FourierMMD",
     "HermiteMMD",
+    "Islands",
+    "Measurement",
+    "TwoLevelMMD",
     "bandwidth_rows",
+    "engine",
+    "gaussian_products",
     "kernel_products",
     "median_bandwidth",
+    "using_engine",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca.mmd._two_level import FirstOrderMMD
 
 
@@ -80,11 +80,11 @@ class AlignedMMD:
         """Return the vector (h_j) of the subspace spanned by V."""
         return self._discrepancy.value(V @ Alignment.of(V, self._anchor).rotation)
 
-    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the vector (h_j) and the gradient of sum_j lambda_j h_j, the part through the alignment included."""
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradient of each, the part through the alignment included."""
         alignment = Alignment.of(V, self._anchor)
-        values, gradient = self._discrepancy.evaluate(V @ alignment.rotation, multipliers)
-        return values, alignment.gradient(V, gradient)
+        values, gradients = self._discrepancy.evaluate(V @ alignment.rotation)
+        return values, np.stack([alignment.gradient(V, gradient) for gradient in gradients])
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None

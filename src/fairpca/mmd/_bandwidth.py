@@ -6,9 +6,9 @@ import math
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from fairpca._typing import FloatArray, IntArray
+from fairpca._utils.typing import FloatArray, IntArray
 
-EXACT_ROWS = 4096
+ALL_PAIRS_ROWS = 4096
 """Up to this many rows all pairs are used."""
 
 N_PAIRS = 2**21
@@ -24,7 +24,7 @@ ORDER = 20220222
 def median_bandwidth(Z: FloatArray) -> float:
     """Return sigma = sqrt(median of |z_i - z_j|^2 over pairs / 2).
 
-    Above `EXACT_ROWS` rows the median is one over `N_PAIRS` pairs, in which every row of at most `MOST_ROWS` occurs
+    Above `ALL_PAIRS_ROWS` rows the median is one over `N_PAIRS` pairs, in which every row of at most `MOST_ROWS` occurs
     equally often. The same rows always give the same sigma.
 
     Parameters
@@ -68,7 +68,7 @@ def bandwidth_rows(n_rows: int) -> IntArray:
 def _squared_distances(Z: FloatArray) -> FloatArray:
     """Return |z_i - z_j|^2 of all pairs, or of pairs that are neighbours of some degree in a random ring."""
     n = len(Z)
-    if n <= EXACT_ROWS:
+    if n <= ALL_PAIRS_ROWS:
         return pdist(Z, "sqeuclidean")
     # A random ring: neighbours in a sorted table are nearer than others.
     ring = np.ascontiguousarray(Z[np.random.default_rng(ORDER).permutation(n)].T)

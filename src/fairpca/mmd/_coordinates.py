@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairpca._typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.mmd._islands import Islands
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca.comparison import Comparison
+from fairpca.mmd.exact import Islands
 from fairpca.rows import Rows
 
-SAMPLE_ROWS = 4096
+SCOUT_ROWS = 4096
 """Rows that suggest where the others are."""
 
 BODY_SHARE = 0.95
@@ -67,26 +68,23 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class MeasuredRows:
-    """Rows with weight columns, seen in coordinates and in units of the bandwidth.
+    """Rows that are compared, seen in coordinates and in units of the bandwidth.
 
     Attributes
     ----------
     rows : Rows
-        Raw rows x_i and weights w_ic.
+        Raw rows x_i, with the stratum of each attached.
     coordinates : Coordinates
         From raw rows to y.
-    owner : ndarray of shape (n_columns,)
-        Index j of the measure that each weight column belongs to.
-    n_measures : int
-        Number of measures.
+    comparison : Comparison
+        What is compared.
     bandwidth : float
         sigma.
     """
 
     rows: Rows
     coordinates: Coordinates
-    owner: IntArray
-    n_measures: int
+    comparison: Comparison
     bandwidth: float
 
     def along(self, V: FloatArray, rotation: FloatArray) -> Coordinates:
@@ -97,20 +95,25 @@ class MeasuredRows:
         """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with forces f_i = dh / dz_i."""
         return (self.coordinates.matrix.T @ total) @ (rotation.T / self.bandwidth)
 
-    def by_measure(self, columns: FloatArray) -> FloatArray:
-        """Return the sums of a number for each column over the columns of each measure."""
-        values = np.zeros(self.n_measures)
-        np.add.at(values, self.owner, columns)
-        return values
+    def gradients(self, totals: FloatArray, rotation: FloatArray) -> FloatArray:
+        """Return the gradients with respect to V of several functions, given such sums side by side."""
+        parts = np.split(totals, totals.shape[1] // len(rotation), axis=1)
+        return np.stack([self.gradient(part, rotation) for part in parts])
 
-    def column_scales(self, multipliers: FloatArray | None) -> FloatArray:
-        """Return lambda_j for each column; 1 without multipliers."""
-        return np.ones(len(self.owner)) if multipliers is None else np.asarray(multipliers)[self.owner]
+    def by_measure(self, products: FloatArray) -> FloatArray:
+        """Return h_j = <P_j, G> for products G of the weights with each other."""
+        return np.einsum("jab,ab->j", self.comparison.forms, products)
+
+    def sum_of_columns(self, columns: FloatArray) -> FloatArray:
+        """Return the sums of a number for each column over the columns of each measure."""
+        values = np.zeros(self.comparison.n_measures)
+        np.add.at(values, self.comparison.owner, columns)
+        return values
 
     def seen_from_the_body(self) -> tuple["MeasuredRows", FloatArray]:
         """Return the same with an origin among most of the rows, and y / sigma of a sample from there.
 
-        The sample are rows evenly spaced through the table, at most `SAMPLE_ROWS`. A row that is far from the others
+        The sample are rows evenly spaced through the table, at most `SCOUT_ROWS`. A row that is far from the others
         moves the mean away from all of them: approximations that suit the neighbourhood of the origin would suit no
         row, and differences from it would have few digits.
         """
@@ -125,14 +128,14 @@ class MeasuredRows:
 
 
 def spaced_indices(n_rows: int) -> IntArray:
-    """Return at most `SAMPLE_ROWS` evenly spaced row numbers.
+    """Return at most `SCOUT_ROWS` evenly spaced row numbers.
 
     Parameters
     ----------
     n_rows : int
         Number of rows to choose from.
     """
-    count = min(n_rows, SAMPLE_ROWS)
+    count = min(n_rows, SCOUT_ROWS)
     return np.arange(count, dtype=np.int64) * n_rows // count
 
 

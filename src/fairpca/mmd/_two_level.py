@@ -3,8 +3,8 @@
 
 from typing import Protocol
 
-from fairpca._typing import FloatArray
-from fairpca.mmd._exact import ExactMMD
+from fairpca._utils.typing import FloatArray
+from fairpca.mmd.exact import ExactMMD
 
 
 class FirstOrderMMD(Protocol):
@@ -16,8 +16,8 @@ class FirstOrderMMD(Protocol):
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""
 
-    def evaluate(self, V: FloatArray, multipliers: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the vector (h_j) and the gradient of sum_j lambda_j h_j."""
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradients, of shape (n_measures, r, d)."""
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairpca import FairPCA
-from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.baselines import ReconstructionFairPCA
 from fairpca.datasets import make_ellipses
 from fairpca.metrics import explained_variance, mmd2

@@ -11,7 +11,7 @@ from functools import cache
 
 import joblib
 
-from fairpca._threads import single_threaded_blas
+from fairpca._utils.threads import single_threaded_blas
 from fairpca.baselines import TiedEigenvaluesWarning
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning, RankWarning
 from fairpca.paper._results import Outcome, Results

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._extras import require
-from fairpca._typing import FloatArray, IntArray
+from fairpca._utils.extras import require
+from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.datasets import make_synthetic1
 from fairpca.metrics import explained_variance, mmd2
 from fairpca.paper import _notes as notes

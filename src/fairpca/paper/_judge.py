@@ -3,7 +3,7 @@
 
 from sklearn.decomposition import PCA
 
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.evaluation import Split, evaluate_projection
 from fairpca.metrics import PROTOCOLS, DownstreamReport
 from fairpca.mmd import median_bandwidth

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.decomposition import PCA
 
 from fairpca import FairPCA
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.baselines import FPCA
 from fairpca.solvers import REPMS
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairpca._typing import AnyArray
+from fairpca._utils.typing import AnyArray
 
 Row = dict[str, Any]
 """One line of a CSV file: text, numbers, booleans, or None where a quantity does not exist."""

@@ -7,8 +7,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from fairpca._checks import check_name
-from fairpca._extras import require
+from fairpca._utils.checks import check_name
+from fairpca._utils.extras import require
 from fairpca.paper import _biplots, _communality, _contrast, _figure1, _leakage, _synthetic2, _table1
 from fairpca.paper._data import DATA_NAMES, load
 from fairpca.paper._execute import ProgressCallback, execute

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairpca._files import writing
+from fairpca._utils.files import writing
 from fairpca.paper._results import Outcome
 from fairpca.paper._tasks import Task
 

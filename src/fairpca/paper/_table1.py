@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from fairpca._extras import require
+from fairpca._utils.extras import require
 from fairpca.paper import _notes as notes
 from fairpca.paper._compare import MARK_MEANING, beside, with_deviation
 from fairpca.paper._data import TITLES

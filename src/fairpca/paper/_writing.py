@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairpca._extras import require
-from fairpca._files import writing
+from fairpca._utils.extras import require
+from fairpca._utils.files import writing
 from fairpca.paper._results import Row
 
 

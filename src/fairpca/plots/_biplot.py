@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.metrics import communality
 from fairpca.plots._projection import ProjectionDisplay
 from fairpca.plots._style import axes_or_new

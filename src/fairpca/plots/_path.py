@@ -3,7 +3,7 @@
 
 from typing import Any, Self
 
-from fairpca._typing import BoolArray, FloatArray
+from fairpca._utils.typing import BoolArray, FloatArray
 from fairpca.plots._style import PALETTE, axes_or_new, quiet
 
 

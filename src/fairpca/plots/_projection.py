@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.plots._style import MARKERS, PALETTE, axes_or_new, quiet
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca.plots._style import PALETTE, axes_or_new, quiet
 
 _TIE = 1e-4

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from fairpca._extras import require
+from fairpca._utils.extras import require
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """Okabe and Ito's colours, told apart with every common kind of colour vision."""

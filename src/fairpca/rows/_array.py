@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._threads import run_lanes, single_threaded_blas
-from fairpca._typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.threads import LANES, run_lanes, single_threaded_blas
+from fairpca._utils.typing import AnyArray
 from fairpca.rows._protocol import Partial, Transform
-from fairpca.rows._strata import StratifiedDraw, shares, strata
+from fairpca.rows._strata import StratifiedDraw, shares
 
 BLOCK_NUMBERS = 2**18
 """Numbers in a block: 2 MB in float64, a share of the cache of one core."""
-
-LANES = 8
-"""Partial sums. Fixed, so that the order of additions, hence the last bit, is the same for any thread count."""
 
 
 class ArrayRows:
@@ -27,13 +24,13 @@ class ArrayRows:
     ----------
     X : ndarray of shape (n, p)
         The rows, for example a `numpy.memmap`.
-    weights : ndarray of shape (n, c)
-        Their weights.
+    attached : ndarray of shape (n, k)
+        What else is known of each row.
     """
 
-    def __init__(self, X: AnyArray, weights: FloatArray) -> None:
+    def __init__(self, X: AnyArray, attached: AnyArray) -> None:
         self._X = X
-        self._weights = weights
+        self._attached = attached
         self.n_rows, self.n_columns = X.shape
 
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
@@ -45,7 +42,7 @@ class ArrayRows:
 
         def add_block(lane: int, start: int) -> None:
             block = slice(start, start + height)
-            term = function(self._X[block], self._weights[block], *arguments)
+            term = function(self._X[block], self._attached[block], *arguments)
             sums[lane] = term if sums[lane] is None else sums[lane] + term
 
         # Neighbouring blocks in a lane, so that a mapped file is read forwards.
@@ -61,29 +58,30 @@ class ArrayRows:
             total = total + term
         return total
 
+    def check_finite(self, column_names: AnyArray | None = None) -> None:
+        """Raise an error where a number is not finite, see `Rows.check_finite`."""
+        for start in range(0, self.n_rows, height := max(256, BLOCK_NUMBERS // self.n_columns)):
+            finite = np.isfinite(self._X[start : start + height])
+            if not finite.all():
+                row, column = np.argwhere(~finite)[0]
+                name = column if column_names is None else repr(str(column_names[column]))
+                raise ValueError(f"X has {self._X[start + row, column]} in row {start + row}, column {name}.")
+
     def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
-        """Return rows and weights, see `Rows.sample`."""
+        """Return rows and what is attached, see `Rows.sample`."""
         if transform is None:
-            return np.asarray(self._X[indices]), self._weights[indices]
+            return np.asarray(self._X[indices]), self._attached[indices]
         height = max(256, BLOCK_NUMBERS // self.n_columns)
         pieces = [indices[start : start + height] for start in range(0, len(indices), height)]
-        return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._weights[indices]
+        return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._attached[indices]
 
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
         """Choose random rows, see `Rows.stratified_draw`."""
-        stratum = self._strata()
-        codes, counts = np.unique(stratum, return_counts=True)
+        codes = self._attached[:, 0]
+        counts = np.bincount(codes[codes >= 0])
         wanted = shares(counts, size)
         chosen = [
-            np.flatnonzero(stratum == code)[generator.choice(count, number, replace=False)]
-            for code, count, number in zip(codes, counts, wanted, strict=True)
+            np.flatnonzero(codes == code)[generator.choice(count, number, replace=False)]
+            for code, (count, number) in enumerate(zip(counts, wanted, strict=True))
         ]
-        return StratifiedDraw.of(np.concatenate(chosen), np.repeat(np.arange(len(codes)), wanted), counts)
-
-    def _strata(self) -> IntArray:
-        """Return the stratum of each row, in as few bytes as it takes."""
-        stratum = np.empty(self.n_rows, dtype=np.min_scalar_type(3 ** self._weights.shape[1]))
-        for start in range(0, self.n_rows, BLOCK_NUMBERS):
-            block = slice(start, start + BLOCK_NUMBERS)
-            stratum[block] = strata(self._weights[block])
-        return stratum
+        return StratifiedDraw.of(np.concatenate(chosen), np.repeat(np.arange(len(counts)), wanted), counts)

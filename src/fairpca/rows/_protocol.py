@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from fairpca._typing import AnyArray
+from fairpca._utils.typing import AnyArray
 from fairpca.rows._strata import StratifiedDraw
 
 
@@ -23,7 +23,7 @@ Transform = Callable[[AnyArray], AnyArray]
 
 
 class Rows(Protocol):
-    """A table of n rows and p columns with c weights a row, of which only sums over blocks of rows are seen.
+    """A table of n rows and p columns, with k numbers attached to each row, of which only sums over blocks are seen.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Rows(Protocol):
     n_columns: int
 
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
-        """Return the sum over the blocks of ``function(X_block, weights_block, *arguments)``.
+        """Return the sum over the blocks of ``function(X_block, attached_block, *arguments)``.
 
         The blocks are consecutive rows, of the dtype that the table has. The order of the additions is fixed, so that
         the same table and blocks give the same bits. Function and arguments may travel to other processes.
@@ -43,14 +43,14 @@ class Rows(Protocol):
         Parameters
         ----------
         function : callable
-            A function at the top of a module: takes arrays of shape (n_block, p) and (n_block, c), returns something
+            A function at the top of a module: takes arrays of shape (n_block, p) and (n_block, k), returns something
             that can be added.
         *arguments : Any
             The same for all blocks.
         """
 
     def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
-        """Return rows and their weights by increasing row number, in memory.
+        """Return rows and what is attached to them by increasing row number, in memory.
 
         Parameters
         ----------
@@ -61,4 +61,16 @@ class Rows(Protocol):
         """
 
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
-        """Choose about `size` random rows, every group with a fair share."""
+        """Choose about `size` random rows, every stratum with a fair share.
+
+        The first number attached to a row is its stratum; rows with a negative one are not chosen.
+        """
+
+    def check_finite(self, column_names: AnyArray | None = None) -> None:
+        """Raise an error that says where the first number is that is not finite, if there is one.
+
+        Parameters
+        ----------
+        column_names : ndarray of shape (p,), default=None
+            Names of the columns; without them the error has the number.
+        """

@@ -1,32 +1,29 @@
-"""Samples in which every group has its share."""
+"""Samples in which every stratum has its share."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca._utils.typing import BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedDraw:
-    """Random rows of a table, every group with a fair share.
+    """Random rows of a table, every stratum with a fair share.
 
     Attributes
     ----------
     indices : ndarray of shape (k,)
         Row numbers, increasing.
     strata : ndarray of shape (k,)
-        Number of the stratum of each.
-    factors : ndarray of shape (k,)
-        How many rows of its stratum each stands for.
+        The stratum of each.
     counts : ndarray of shape (n_strata,)
         Rows of each stratum in the table.
     """
 
     indices: IntArray
     strata: IntArray
-    factors: FloatArray
     counts: IntArray
 
     @classmethod
@@ -36,13 +33,17 @@ class StratifiedDraw:
         Parameters
         ----------
         indices, strata : ndarray of shape (k,)
-            Rows, in any order, and the number of the stratum of each.
+            Rows, in any order, and the stratum of each.
         counts : ndarray of shape (n_strata,)
             Rows of each stratum in the table.
         """
         order = np.argsort(indices)
-        drawn = np.bincount(strata, minlength=len(counts))
-        return cls(indices[order], strata[order], (counts / np.maximum(drawn, 1))[strata[order]], counts)
+        return cls(indices[order], strata[order], counts)
+
+    @property
+    def drawn(self) -> IntArray:
+        """Rows of each stratum in the draw."""
+        return np.bincount(self.strata, minlength=len(self.counts))
 
 
 def deal(strata: IntArray, n_parts: int, are_dealt: BoolArray) -> list[IntArray]:
@@ -66,18 +67,6 @@ def deal(strata: IntArray, n_parts: int, are_dealt: BoolArray) -> list[IntArray]
     ]
 
 
-def strata(weights: AnyArray) -> IntArray:
-    """Return a small number for each row that tells the signs of its weights, hence the groups it belongs to.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n, c)
-        Signed weights.
-    """
-    signs = (1 + np.sign(weights)).astype(np.int64)
-    return np.asarray(signs @ 3 ** np.arange(weights.shape[1]))
-
-
 def shares(counts: IntArray, size: int) -> IntArray:
     """Return how many rows to draw from each stratum: half of the sample is shared equally, half by size.
 
@@ -93,21 +82,6 @@ def shares(counts: IntArray, size: int) -> IntArray:
     >>> shares(np.array([10, 990]), 100)
     array([10, 75])
     """
-    equal = size / (2 * len(counts))
-    proportional = size / 2 * counts / counts.sum()
+    equal = size / (2 * max(1, int(np.count_nonzero(counts))))
+    proportional = size / 2 * counts / max(1, int(counts.sum()))
     return np.asarray(np.minimum(counts, np.ceil(equal + proportional)).astype(np.int64))
-
-
-def normalised(weights: AnyArray) -> FloatArray:
-    """Return the columns with their positive parts scaled to sum 1 and their negative parts to -1.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n, c)
-        Weights of a sample.
-    """
-    scaled = np.array(weights, dtype=np.float64)
-    for column in scaled.T:
-        for part in (column > 0, column < 0):
-            column[part] /= np.abs(column[part]).sum() or 1.0
-    return scaled

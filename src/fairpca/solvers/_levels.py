@@ -2,21 +2,23 @@
 # SPDX-License-Identifier: MIT
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from fairpca._typing import FloatArray
-from fairpca.problem import FairSubspaceProblem, Measurement
-from fairpca.solvers._budget import Budget
-from fairpca.solvers._budget_run import TARGET, USED, VISIBLE
+from fairpca._utils.threads import blas_threads_for
+from fairpca._utils.typing import FloatArray
+from fairpca.mmd import Measurement
+from fairpca.problem import FairSubspaceProblem, strain
+from fairpca.solvers._limits import TARGET, USED, VISIBLE
 from fairpca.solvers._registry import Solver
 from fairpca.solvers._result import Callback, FitResult, Level, OuterStep, Solution, Status
-from fairpca.solvers._start import WarmStart, mean_matched_frame
+from fairpca.solvers._start import mean_matched_frame
+from fairpca.solvers._warm import WarmStart
 
 MAX_ROUNDS = 4
-"""Fits on all rows before a discrepancy that the measurement does not confirm is given up."""
+"""Fits on all rows before discrepancies that the measurement does not confirm are given up."""
 
 STRICTER = 0.5, 0.1
 """Shares of the tolerance that a sample is asked for when its answer cannot be made to meet the tolerance on all rows:
@@ -28,9 +30,12 @@ WIDE = 0.5
 CHEAP_ROWS = 60_000
 """Rows up to which a round for a hundredth of a point of variance is cheap."""
 
+Start = str | FloatArray | WarmStart
+"""The name of a start, a frame of shape (p, d), or the answer to a similar problem."""
+
 
 class Leveled(Protocol):
-    """A problem with a sample of its rows."""
+    """A problem, or one with a sample of its rows and ways to all of them."""
 
     @property
     def method(self) -> str:
@@ -41,56 +46,63 @@ class Leveled(Protocol):
         """Number of rows."""
 
     @property
-    def n_sample(self) -> int:
-        """Number of rows of the sample."""
+    def sample(self) -> FairSubspaceProblem:
+        """The problem on the sample."""
 
     @property
     def confirms_exactly(self) -> bool:
         """Whether `measure` is exact."""
 
     @property
-    def coarse(self) -> FairSubspaceProblem:
-        """The problem on the sample."""
-
-    @property
-    def thinned(self) -> "Leveled | None":
+    def part(self) -> "Leveled | None":
         """The same on a part of the rows, where they are so many that it pays."""
 
-    def fine(self, frame: FloatArray, tolerance: float, known: FloatArray) -> FairSubspaceProblem:
+    def around(self, frame: FloatArray, tolerances: FloatArray, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where the vector h is known."""
 
-    def estimate(self, frame: FloatArray, tolerance: float) -> Measurement:
+    def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return h approximately, in time linear in the rows, with a bound on its error."""
 
-    def measure(self, frame: FloatArray, tolerance: float) -> Measurement:
+    def measure(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return h, exact where that is affordable, otherwise the estimate."""
 
 
-@dataclass(frozen=True)
 class LevelsTask:
-    """What is asked of a solver that works in levels.
+    """A search on a sample of the rows first, then on all of them.
 
-    Attributes
+    Parameters
     ----------
     data : Leveled
         The problem.
-    tolerance : float
+    tolerances : ndarray of shape (n_measures,)
         tau.
     solver : Solver
         Solves on each level.
     generator : numpy.random.Generator
         Draws what the solver draws.
-    callback : callable or None
+    callback : callable, default=None
         Called with each `OuterStep`.
     """
 
-    data: Leveled
-    tolerance: float
-    solver: Solver
-    generator: np.random.Generator
-    callback: Callback | None = None
+    def __init__(
+        self,
+        data: Leveled,
+        tolerances: FloatArray,
+        solver: Solver,
+        generator: np.random.Generator,
+        callback: Callback | None = None,
+    ) -> None:
+        self._data = data
+        self._tolerances = tolerances
+        self._solver = solver
+        self._generator = generator
+        self._callback = callback
+        self._began = time.perf_counter()
+        self._pca: FloatArray | None = None
+        self._steps: list[OuterStep] = []
+        self._levels: list[Level] = []
 
-    def solve(self, start: str | FloatArray | WarmStart) -> Solution:
+    def solve(self, start: Start) -> Solution:
         """Solve on the sample, then on all rows from there, until the measured h confirms the answer.
 
         Parameters
@@ -98,132 +110,118 @@ class LevelsTask:
         start : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
             First point, on the sample; from a WarmStart, the answer to a similar problem, all rows are used at once.
         """
-        return _Levels(self).solve(start)
-
-
-class _Levels:
-    def __init__(self, task: LevelsTask) -> None:
-        self._task = task
-        self._data = task.data
-        self._tolerance = task.tolerance
-        self._began = time.perf_counter()
-        self._steps: list[OuterStep] = []
-        self._levels: list[Level] = []
-
-    def solve(self, start: str | FloatArray | WarmStart) -> Solution:
         if isinstance(start, WarmStart):
-            return self._solve_on_all(_Guess.of_warm_start(start), start.pca_mmd2)
-        pca = self._data.coarse.pca()
-        of_pca = self._data.estimate(pca, self._tolerance)
-        if of_pca.worst <= 2 * self._tolerance:
-            measured = self._data.measure(pca, self._tolerance)
-            if measured.at_most <= self._tolerance:
+            return self._solve_on_all(start.on_other_rows(None))
+        tau, pca = self._tolerances, self._data.sample.pca()
+        self._pca = self._data.estimate(pca, tau).values
+        if strain(self._pca, tau) <= 2:
+            measured = self._data.measure(pca, tau)
+            if np.all(measured.at_most <= tau):
                 return self._pca_is_fair(pca, measured)
-        guess = self._guess_from_sample(start, 1.0, of_pca.worst)
-        solution = self._solve_on_all(guess, of_pca.worst)
+        guess = self._guess_from_sample(start, 1.0)
+        solution = self._solve_on_all(guess)
         for share in STRICTER:
-            if solution.result.mmd2 <= self._tolerance or self._remaining() == 0.0:
+            if solution.result.meets or self._remaining() == 0.0:
                 break
-            stricter = self._guess_from_sample(start, share, of_pca.worst)
-            if stricter.live.shape[1] < guess.live.shape[1]:
+            stricter = self._guess_from_sample(start, share)
+            if stricter.n_live < guess.n_live:
                 guess = stricter
-                solution = self._solve_on_all(guess, of_pca.worst)
+                solution = self._solve_on_all(guess)
         return solution
 
-    def _guess_from_sample(self, start: str | FloatArray, share: float, pca_mmd2: float) -> "_Guess":
-        """Return an answer for a share of the tolerance on a sample, refined on a part of the rows where it pays."""
-        guess = _Guess.of_solution(self._solve_on_sample(start, share), pca_mmd2)
-        if self._data.thinned is None:
-            return guess
-        return self._solve_on_part(self._data.thinned, guess, pca_mmd2)
+    def _guess_from_sample(self, start: str | FloatArray, share: float) -> WarmStart:
+        """Return an answer for a share of the tolerances on a sample, refined on a part of the rows where it pays."""
+        guess = self._solve_on_sample(start, share).warm.on_other_rows(self._pca)
+        return guess if self._data.part is None else self._solve_on_part(self._data.part, guess)
 
     def _solve_on_sample(self, start: str | FloatArray, share: float) -> Solution:
-        problem = self._data.coarse.afresh()
+        problem = self._data.sample.afresh()
         # The plug-in MMD^2 of few rows is larger; the sample is asked for what corresponds to tau on all rows.
         fair = mean_matched_frame(problem, problem.shape[0])
-        excess = float(problem.discrepancies(fair).max()) - self._data.estimate(fair, self._tolerance).worst
-        goal = share * self._tolerance + max(0.0, excess)
-        return self._run(problem, goal, start, self._data.n_sample, "exact")
+        excess = problem.discrepancies(fair) - self._data.estimate(fair, self._tolerances).values
+        goals = share * self._tolerances + np.maximum(0.0, excess)
+        return self._run(problem, goals, start, problem.discrepancy.n_rows, "exact")
 
-    def _solve_on_part(self, part: Leveled, guess: "_Guess", pca_mmd2: float) -> "_Guess":
-        known = part.estimate(guess.live, self._tolerance)
-        excess = known.worst - self._data.estimate(guess.live, self._tolerance).worst
-        problem = part.fine(guess.live, self._tolerance, known.values)
-        solution = self._run(problem, self._tolerance + max(0.0, excess), guess.start, part.n_rows, part.method)
-        return _Guess.of_solution(solution, pca_mmd2)
+    def _solve_on_part(self, part: Leveled, guess: WarmStart) -> WarmStart:
+        live = _live(guess)
+        known = part.estimate(live, self._tolerances)
+        excess = known.values - self._data.estimate(live, self._tolerances).values
+        problem = part.around(live, self._tolerances, known.values)
+        goals = self._tolerances + np.maximum(0.0, excess)
+        return self._run(problem, goals, guess, part.n_rows, part.method).warm.on_other_rows(self._pca)
 
-    def _solve_on_all(self, guess: "_Guess", pca_mmd2: float) -> Solution:
-        known = self._data.estimate(guess.live, self._tolerance)
-        goal = self._tolerance if self._data.confirms_exactly else self._goal(known)
+    def _solve_on_all(self, guess: WarmStart) -> Solution:
+        known = self._data.estimate(_live(guess), self._tolerances)
+        goals = self._tolerances if self._data.confirms_exactly else self._goals(known)
         answers: list[tuple[Solution, Measurement]] = []
         for _ in range(MAX_ROUNDS):
-            problem = self._data.fine(guess.live, self._tolerance, known.values)
-            solution = self._run(problem, goal, guess.start, self._data.n_rows, self._data.method)
-            guess = _Guess.of_solution(solution, pca_mmd2)
-            known = self._data.measure(guess.live, self._tolerance)
+            problem = self._data.around(_live(guess), self._tolerances, known.values)
+            solution = self._run(problem, goals, guess, self._data.n_rows, self._data.method)
+            guess = solution.warm.on_other_rows(self._pca)
+            known = self._data.measure(_live(guess), self._tolerances)
             answers.append((solution, known))
-            wasted = self._wasted(solution, known) and solution.result.mmd2 >= USED * goal
-            if (self._meets(known) and not wasted) or self._remaining() == 0.0:
+            if self._remaining() == 0.0 or (self._meets(known) and not self._wasted(solution, known, goals)):
                 break
-            goal = self._goal(known)
+            goals = self._goals(known)
         return self._conclude(answers)
 
-    def _goal(self, measured: Measurement) -> float:
-        """Return what is left of the tolerance for h when the error of its measurement is held back."""
-        return self._tolerance - (measured.error if measured.error <= WIDE * self._tolerance else 0.0)
+    def _goals(self, measured: Measurement) -> FloatArray:
+        """Return what is left of the tolerances for h when the errors of its measurement are held back."""
+        narrow = measured.errors <= WIDE * self._tolerances
+        return self._tolerances - np.where(narrow, measured.errors, 0.0)
 
-    def _wasted(self, solution: Solution, measured: Measurement) -> bool:
+    def _wasted(self, solution: Solution, measured: Measurement, asked: FloatArray) -> bool:
         """Tell whether the measured h leaves budget that is worth another round."""
-        goal = self._goal(measured)
-        if measured.worst < USED * goal:
+        if strain(solution.result.mmd2s, asked) < USED:
+            return False  # the solver had no use for all of it
+        goals = self._goals(measured)
+        if strain(measured.values, goals) < USED:
             return True
-        if solution.warm is None or self._data.n_rows > CHEAP_ROWS:
+        if self._data.n_rows > CHEAP_ROWS:
             return False
-        return solution.warm.multiplier * (TARGET * goal - measured.worst) > 5 * VISIBLE
+        return solution.warm.worth_of(TARGET * goals - measured.values) > 5 * VISIBLE
 
     def _meets(self, measured: Measurement) -> bool:
-        return measured.worst <= self._goal(measured)
+        return bool(np.all(measured.values <= self._goals(measured)))
 
-    def _run(
-        self, problem: FairSubspaceProblem, goal: float, start: str | FloatArray | WarmStart, n_rows: int, method: str
-    ) -> Solution:
-        began, task = time.perf_counter(), self._task
-        solver = task.solver
-        remaining = self._remaining()
-        if isinstance(solver, Budget) and remaining is not None:
-            solver = replace(solver, max_seconds=max(remaining, 1e-3))
-        solution = solver.solve(problem, goal, start, task.generator, task.callback)
+    def _run(self, problem: FairSubspaceProblem, goals: FloatArray, start: Start, n_rows: int, method: str) -> Solution:
+        began, remaining = time.perf_counter(), self._remaining()
+        solver = self._solver if remaining is None else self._solver.within(max(remaining, 1e-3))
+        solution = solver.solve(problem, goals, start, self._generator, self._callback)
         counts, seconds = problem.counts, time.perf_counter() - began
         self._levels.append(Level(n_rows, method, counts.values, counts.gradients, counts.hessians, seconds))
         self._steps += solution.result.steps
         return solution
 
     def _remaining(self) -> float | None:
-        limit = self._task.solver.max_seconds if isinstance(self._task.solver, Budget) else None
+        limit = self._solver.time_limit
         return None if limit is None else max(0.0, limit - (time.perf_counter() - self._began))
 
     def _conclude(self, answers: list[tuple[Solution, Measurement]]) -> Solution:
-        """Return the answer of most variance that meets the tolerance, or the fairest."""
+        """Return the answer of most variance that meets the tolerances, or the fairest."""
         feasible = [answer for answer in answers if self._meets(answer[1])]
         if feasible:
             solution, measured = max(feasible, key=lambda answer: answer[0].result.variance_kept)
             status = solution.result.status
         else:
-            solution, measured = min(answers, key=lambda answer: answer[1].worst)
+            solution, measured = min(answers, key=lambda answer: strain(answer[1].values, self._tolerances))
             status = Status.OUT_OF_TIME if self._remaining() == 0.0 else Status.TOLERANCE_NOT_MET
         return replace(solution, result=self._record(solution.result, measured, status))
 
     def _record(self, result: FitResult, measured: Measurement, status: Status) -> FitResult:
         certificate = result.certificate
         if certificate is not None:
-            certificate = replace(certificate, hessian_rows=self._data.n_sample)
+            n_sample = self._data.sample.discrepancy.n_rows
+            used = measured.values / self._tolerances
+            certificate = replace(certificate, hessian_rows=n_sample, budgets_used=used)
+        fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: strain(mmd2s, self._tolerances))
         return replace(
             result,
             status=status,
-            tolerance=self._tolerance,
-            mmd2=measured.worst,
-            mmd2_error=measured.error,
-            smallest_mmd2=min(measured.worst, result.smallest_mmd2),
+            tolerances=self._tolerances,
+            mmd2s=measured.values,
+            mmd2_errors=measured.errors,
+            fairest_mmd2s=fairest,
             steps=tuple(self._steps),
             n_values=sum(level.n_values for level in self._levels),
             n_gradients=sum(level.n_gradients for level in self._levels),
@@ -234,14 +232,14 @@ class _Levels:
         )
 
     def _pca_is_fair(self, pca: FloatArray, measured: Measurement) -> Solution:
-        problem = self._data.coarse
+        problem = self._data.sample
         n_live = min(problem.n_components, problem.rank)
         result = FitResult(
             solver="pca",
             status=Status.PCA_IS_FAIR,
-            tolerance=self._tolerance,
-            mmd2=measured.worst,
-            smallest_mmd2=measured.worst,
+            tolerances=self._tolerances,
+            mmd2s=measured.values,
+            fairest_mmd2s=measured.values,
             variance_kept=float(problem.shares[:n_live].sum()),
             steps=(),
             n_values=1,
@@ -251,22 +249,22 @@ class _Levels:
             seconds=0.0,
             n_live_components=n_live,
         )
-        return Solution(pca, self._record(result, measured, Status.PCA_IS_FAIR))
+        return Solution(pca, self._record(result, measured, Status.PCA_IS_FAIR), WarmStart(pca, n_live))
 
 
-@dataclass(frozen=True)
-class _Guess:
-    """The answer on another level: its live columns (null ones, which come last, add nothing to h), and a start."""
+def solve_at_once(
+    problem: FairSubspaceProblem,
+    tolerances: FloatArray,
+    solver: Solver,
+    start: Start,
+    generator: np.random.Generator,
+    callback: Callback | None = None,
+) -> Solution:
+    """Solve a problem that has one level, see `LevelsTask`."""
+    with blas_threads_for(problem.discrepancy.n_rows * problem.shape[0]):
+        return solver.solve(problem.afresh(), tolerances, start, generator, callback)
 
-    live: FloatArray
-    start: FloatArray | WarmStart
 
-    @classmethod
-    def of_solution(cls, solution: Solution, pca_mmd2: float) -> "_Guess":
-        if solution.warm is None:
-            return cls(solution.point, solution.point)
-        return cls.of_warm_start(replace(solution.warm, pca_mmd2=pca_mmd2))
-
-    @classmethod
-    def of_warm_start(cls, start: WarmStart) -> "_Guess":
-        return cls(start.frame[:, : start.n_live], replace(start, view=None, settled=True))
+def _live(guess: WarmStart) -> FloatArray:
+    """Return the live columns: null ones, which come last, add nothing to h."""
+    return guess.frame[:, : guess.n_live]

@@ -4,7 +4,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from fairpca._typing import FloatArray, IntArray
+from fairpca._utils.typing import FloatArray, IntArray
 
 GROWTH = 8.0
 """Factor by which the shift nu grows until the shifted Hessian is positive definite."""

@@ -5,25 +5,32 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fairpca._checks import check_name
-from fairpca._typing import FloatArray
+from fairpca._utils.checks import check_name
+from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
-from fairpca.solvers._budget import Budget
-from fairpca.solvers._repms import REPMS
 from fairpca.solvers._result import Callback, Solution
-from fairpca.solvers._start import WarmStart
+from fairpca.solvers._warm import WarmStart
+from fairpca.solvers.budget import Budget
+from fairpca.solvers.repms import REPMS
 
 
 class Solver(Protocol):
-    """Finds a frame that keeps much variance with every h_j at most the tolerance."""
+    """Finds a frame that keeps much variance with every h_j at most its tolerance."""
 
-    def check_tolerance(self, tolerance: float) -> None:
-        """Refuse a tolerance that this solver cannot meet."""
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that a solve may take; None where there is no limit."""
+
+    def within(self, seconds: float) -> "Solver":
+        """Return the same solver with another limit of time, if it knows one."""
+
+    def check_tolerances(self, tolerances: FloatArray) -> None:
+        """Refuse tolerances that this solver cannot meet."""
 
     def solve(
         self,
         problem: FairSubspaceProblem,
-        tolerance: float,
+        tolerances: FloatArray,
         init: str | FloatArray | WarmStart,
         generator: np.random.Generator,
         callback: Callback | None = None,

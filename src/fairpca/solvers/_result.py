@@ -5,9 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fairpca._typing import FloatArray
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.problem import tightest
 from fairpca.solvers._certificate import Certificate
-from fairpca.solvers._start import WarmStart
+from fairpca.solvers._warm import WarmStart
 
 
 class Status(StrEnum):
@@ -33,10 +36,10 @@ class OuterStep:
 
     Attributes
     ----------
-    penalty : float
-        Weight of h in what the step minimises: rho_k of Algorithm 1, or the multiplier mu of the budget solver.
-    mmd2 : float
-        Largest h_j at the end of the step.
+    penalties : ndarray of shape (n_measures,)
+        Weight of each h_j in what the step minimises: rho_k of Algorithm 1, or the multiplier mu of the budget solver.
+    mmd2s : ndarray of shape (n_measures,)
+        The h_j at the end of the step.
     variance_kept : float
         tr(V'SV) / tr(S) there.
     gradient_norm : float
@@ -57,8 +60,8 @@ class OuterStep:
         Of the budget solver: variance share, penalty included, that a further step promises.
     """
 
-    penalty: float
-    mmd2: float
+    penalties: FloatArray
+    mmd2s: FloatArray
     variance_kept: float
     gradient_norm: float
     step_length: float
@@ -69,6 +72,16 @@ class OuterStep:
     message: str
     gradient_tolerance: float | None = None
     expected_gain: float | None = None
+
+    @property
+    def penalty(self) -> float:
+        """The sum of the penalties."""
+        return float(self.penalties.sum())
+
+    @property
+    def mmd2(self) -> float:
+        """The largest h_j."""
+        return float(self.mmd2s.max())
 
 
 Callback = Callable[[OuterStep], None]
@@ -108,12 +121,13 @@ class FitResult:
         Name of the solver.
     status : Status
         Why it stopped.
-    tolerance : float
-        tau, the largest MMD^2 that was allowed.
-    mmd2 : float
-        Largest h_j at the answer: exact, or to within `mmd2_error`.
-    smallest_mmd2 : float
-        Smallest such value that a point with variance had on the way: what is attainable, as far as is known.
+    tolerances : ndarray of shape (n_measures,)
+        tau_j, the largest MMD^2 that was allowed.
+    mmd2s : ndarray of shape (n_measures,)
+        h_j at the answer: exact, or to within `mmd2_errors`.
+    fairest_mmd2s : ndarray of shape (n_measures,)
+        h_j at the point with variance on the way that came closest to the tolerances: what is attainable, as far as is
+        known.
     variance_kept : float
         tr(V'SV) / tr(S) at the answer.
     steps : tuple of OuterStep
@@ -128,17 +142,17 @@ class FitResult:
         Optimality conditions at the answer, from solvers that know the Hessian.
     largest_feasible_components : int or None
         Where the tolerance was not met: the largest number of components found to meet it.
-    mmd2_error : float
-        Bound on the error of `mmd2`; 0 where it is exact.
+    mmd2_errors : ndarray of shape (n_measures,) or None
+        Bounds on the errors of `mmd2s`; None where they are exact.
     levels : tuple of Level
         Where rows are many: the work on a sample of them and on all of them, in order.
     """
 
     solver: str
     status: Status
-    tolerance: float
-    mmd2: float
-    smallest_mmd2: float
+    tolerances: FloatArray
+    mmd2s: FloatArray
+    fairest_mmd2s: FloatArray
     variance_kept: float
     steps: tuple[OuterStep, ...]
     n_values: int
@@ -149,7 +163,7 @@ class FitResult:
     n_live_components: int
     certificate: Certificate | None = None
     largest_feasible_components: int | None = None
-    mmd2_error: float = 0.0
+    mmd2_errors: FloatArray | None = None
     levels: tuple[Level, ...] = ()
 
     @property
@@ -162,6 +176,36 @@ class FitResult:
         """The status in words."""
         return self.status.value
 
+    @property
+    def meets(self) -> bool:
+        """Whether every h_j is within its tolerance."""
+        return not bool(np.any(self.mmd2s > self.tolerances))
+
+    @property
+    def tightest(self) -> int:
+        """The measure whose tolerance is pressed hardest."""
+        return tightest(self.mmd2s, self.tolerances)
+
+    @property
+    def tolerance(self) -> float:
+        """The tolerance that is pressed hardest."""
+        return float(self.tolerances[self.tightest])
+
+    @property
+    def mmd2(self) -> float:
+        """The MMD^2 that presses its tolerance hardest."""
+        return float(self.mmd2s[self.tightest])
+
+    @property
+    def smallest_mmd2(self) -> float:
+        """The MMD^2 that presses its tolerance hardest, where the tolerances came closest to being met."""
+        return float(self.fairest_mmd2s[tightest(self.fairest_mmd2s, self.tolerances)])
+
+    @property
+    def mmd2_error(self) -> float:
+        """The largest bound on an error; 0 where all values are exact."""
+        return 0.0 if self.mmd2_errors is None else float(self.mmd2_errors.max())
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -169,4 +213,4 @@ class Solution:
 
     point: FloatArray
     result: FitResult
-    warm: WarmStart | None = None
+    warm: WarmStart

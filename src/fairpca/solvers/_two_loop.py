@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fairpca._typing import FloatArray
+from fairpca._utils.typing import FloatArray
 
 CurvedPair = tuple[FloatArray, FloatArray]
 """A step and the change of the gradient along it."""

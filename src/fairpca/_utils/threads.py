@@ -1,0 +1,142 @@
+"""Threads for numpy code that releases the interpreter lock."""
+# SPDX-License-Identifier: MIT
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
+from threading import Event, Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+LANES = 8
+"""Partial sums. Fixed, so that the order of additions, hence the last bit, is the same for any thread count."""
+
+SMALL = 1_000_000
+"""Numbers below which BLAS works in one thread."""
+
+
+@cache
+def n_threads() -> int:
+    """Return how many threads to use: the cores this process may run on, at most OMP_NUM_THREADS.
+
+    joblib sets that variable in its workers, so nested parallelism does not ask for more than the machine has.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(cores, int(asked))) if asked.isdigit() else cores
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads(), thread_name_prefix="fairpca")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _SharedLimit:
+    """The limit on BLAS threads, which belongs to the process: set by the first who asks, lifted by the last."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._limiter: Any = None
+
+    def hold(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+            self._holders += 1
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limiter.restore_original_limits()
+
+
+_limit = _SharedLimit()
+
+if hasattr(os, "register_at_fork"):
+    # A forked child inherits the pool object but not its threads, and a lock that another thread may have held.
+    os.register_at_fork(after_in_child=_executor.cache_clear)
+    os.register_at_fork(after_in_child=_limit.reset)
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep BLAS from starting threads of its own inside ours.
+
+    Fits in several threads overlap: were each to restore what it found, the last would leave the limit of another.
+    """
+    _limit.hold()
+    try:
+        yield
+    finally:
+        _limit.release()
+
+
+def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
+    """Keep BLAS to one thread on small arrays: waking the others takes longer, above all on a busy machine.
+
+    Parameters
+    ----------
+    n_numbers : int
+        Size of the arrays.
+    """
+    return single_threaded_blas() if n_numbers < SMALL else nullcontext()
+
+
+def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None) -> None:
+    """Run the tasks, thread t taking tasks t, t + T, ...; an exception in any of them is raised here.
+
+    Parameters
+    ----------
+    tasks : sequence of callable
+        What to run.
+    most_threads : int, default=None
+        Threads to use at most.
+    """
+    run_lanes([[task] for task in tasks], most_threads)
+
+
+def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int | None = None) -> None:
+    """Run lanes of tasks, those of a lane one after the other, thread t taking lanes t, t + T, ....
+
+    An interrupt, which reaches the main thread alone, is raised here as soon as the others have ended the task that
+    they are at: tasks should take a fraction of a second.
+
+    Parameters
+    ----------
+    lanes : sequence of iterables of callable
+        What to run.
+    most_threads : int, default=None
+        Threads to use at most.
+    """
+    workers = min(n_threads(), len(lanes), most_threads or len(lanes))
+    stopped = Event()
+    shares = [_executor().submit(_run, lanes[worker::workers], stopped) for worker in range(1, workers)]
+    try:
+        _run(lanes[::workers], stopped)
+        for share in shares:
+            share.result()
+    except BaseException:
+        stopped.set()
+        wait(shares)
+        raise
+
+
+def _run(lanes: Sequence[Iterable[Callable[[], None]]], stopped: Event) -> None:
+    for lane in lanes:
+        for task in lane:
+            if stopped.is_set():
+                return
+            task()

@@ -1,0 +1,27 @@
+"""From a table to a prepared problem: scaled columns, principal axes, few rows and many."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.data._axes import AxesRequest, PrincipalAxes
+from fairpca.data._columns import summarised
+from fairpca.data._components import Components
+from fairpca.data._few_rows import prepare_few_rows
+from fairpca.data._many_rows import SHARE_MEASURED_TO, prepare_many_rows
+from fairpca.data._method import choose_method, linear_method, warn_of_many_columns
+from fairpca.data._prepared import PreparedData
+from fairpca.data._scaling import ColumnScaling, standardized
+
+__all__ = [
+    "SHARE_MEASURED_TO",
+    "AxesRequest",
+    "ColumnScaling",
+    "Components",
+    "PreparedData",
+    "PrincipalAxes",
+    "choose_method",
+    "linear_method",
+    "prepare_few_rows",
+    "prepare_many_rows",
+    "standardized",
+    "summarised",
+    "warn_of_many_columns",
+]

@@ -1,0 +1,121 @@
+"""Principal axes of the rows: the coordinates in which the fair subspace is searched."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class AxesRequest:
+    """What is wanted of the axes and the kernel on them.
+
+    Attributes
+    ----------
+    n_components : int
+        d.
+    bandwidth : "median" or float
+        sigma, or how to find it.
+    n_null : int
+        How many null axes to keep.
+    """
+
+    n_components: int
+    bandwidth: str | float
+    n_null: int
+
+
+@dataclass(frozen=True)
+class PrincipalAxes:
+    """Orthonormal axes of the feature space, live ones by decreasing variance, then null ones.
+
+    One-hot columns make data rank deficient. In these coordinates the covariance is diagonal, and the null
+    space, where every row is 0, is known exactly.
+
+    Attributes
+    ----------
+    axes : ndarray of shape (p, p_kept)
+        Columns are the axes; the first `rank` carry variance.
+    variances : ndarray of shape (p_kept,)
+        Variance (divisor n) along each axis; exactly 0 for null axes.
+    rank : int
+        Numerical rank of the centred rows.
+    total : float
+        tr S: the variances of the axes, with the little that rounding may have made along null ones.
+    """
+
+    axes: FloatArray
+    variances: FloatArray
+    rank: int
+    total: float
+
+    @classmethod
+    def of(cls, X: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":
+        """Find the axes of centred rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            Centred rows.
+        n_null : int
+            How many null axes to keep, if there are as many. A frame of d columns cannot use more than d.
+        noise : float, default=0.0
+            How much rows differ by rounding of the numbers that they were made from: columns that depend on each other
+            do so only up to that.
+        """
+        n, p = X.shape
+        # The triangular factor has the singular values and right vectors of X at 1/n of the size.
+        triangle = np.linalg.qr(X, mode="r") if n > p else X
+        _, singular, axes = np.linalg.svd(triangle, full_matrices=True)
+        least = max(singular[0] * max(n, p) * np.finfo(float).eps, np.sqrt(n) * noise)
+        rank = max(1, int(np.sum(singular > least)))
+        kept = min(p, rank + n_null)
+        variances = np.zeros(kept)
+        variances[:rank] = singular[:rank] ** 2 / n
+        return cls(np.ascontiguousarray(axes[:kept].T), variances, rank, float(np.sum(singular**2)) / n)
+
+    @classmethod
+    def of_covariance(cls, covariance: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":
+        """Find the axes from a covariance (divisor n): rows beyond memory are known by it.
+
+        Products square the rounding: a direction with less than 1e-12 of the largest variance counts as null.
+
+        Parameters
+        ----------
+        covariance : ndarray of shape (p, p)
+            Covariance of the rows.
+        n_null : int
+            How many null axes to keep, if there are as many.
+        noise : float, default=0.0
+            How much rows differ by rounding of the numbers that they were made from.
+        """
+        ascending, axes = np.linalg.eigh(covariance)
+        variances = ascending[::-1].copy()
+        total = float(variances.sum())
+        rank = max(1, int(np.sum(variances > max(1e-12 * variances[0], noise**2))))
+        variances[rank:] = 0.0
+        kept = min(len(variances), rank + n_null)
+        return cls(np.ascontiguousarray(axes[:, ::-1][:, :kept]), variances[:kept], rank, total)
+
+    def with_columns(self, columns: IntArray) -> "PrincipalAxes":
+        """Return the same axes of a table with its columns in another order."""
+        return replace(self, axes=np.ascontiguousarray(self.axes[columns]))
+
+    def n_for_share(self, share: float) -> int:
+        """Return how many axes it takes to keep at least a share of the variance."""
+        kept = np.cumsum(self.variances) / self.variances.sum()
+        return min(len(kept), int(np.searchsorted(kept, share)) + 1)
+
+    def coordinates(self, X: FloatArray) -> FloatArray:
+        """Return the centred rows in these axes, with exact zeros on the null ones."""
+        coordinates = np.zeros((X.shape[0], len(self.variances)))
+        coordinates[:, : self.rank] = X @ self.axes[:, : self.rank]
+        return coordinates
+
+    def mean_differences(self, weighted: FloatArray) -> FloatArray:
+        """Return sum_i y_i w_i' in these axes from the same sum over centred, scaled rows."""
+        differences: FloatArray = self.axes.T @ weighted
+        differences[self.rank :] = 0.0
+        return differences

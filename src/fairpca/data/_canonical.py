@@ -1,0 +1,93 @@
+"""One order of rows and columns for all tables that differ by order alone."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+
+Hashes = npt.NDArray[np.uint64]
+
+ROUNDS = 2
+"""Each tells apart what the one before could not; tables with more symmetry than two rounds see are regular designs."""
+
+GRID = 2.0**40
+"""Parts of the largest entry in which entries are told apart."""
+
+
+@dataclass(frozen=True)
+class CanonicalOrder:
+    """Rows and columns in an order that does not depend on the order in which they came.
+
+    Sums in another order differ in their last bits, and at strict tolerances an optimiser on a rugged function
+    may answer another last bit with another local optimum: a table with its columns exchanged would get another
+    answer. Here the work is done in one order for all of them.
+
+    The order is by hashes: of a column the hash of the multiset of its cells and their rows' hashes, of a row that
+    of its cells and their columns' hashes, in turns. Sums of integers modulo 2^64 do not depend on order. Neither the
+    names of the groups nor the units nor constant columns, which come last, enter.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        Indices of the rows in the order of the work.
+    columns : ndarray of shape (p,)
+        Indices of the columns in that order.
+    """
+
+    rows: IntArray
+    columns: IntArray
+
+    @classmethod
+    def of(cls, X: AnyArray, groups: AnyArray | None) -> "CanonicalOrder":
+        """Find the order.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            Finite numbers.
+        groups : ndarray of shape (n,) or None
+            Labels.
+        """
+        varies = X.min(axis=0) < X.max(axis=0)
+        cells = _mixed(_in_whole_numbers(X[:, varies].astype(np.float64)))
+        codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
+        rows = np.zeros(len(X), np.uint64)
+        for _ in range(ROUNDS):
+            columns = _mixed(cells + rows[:, None]).sum(axis=0, dtype=np.uint64)
+            rows = _mixed(cells + columns).sum(axis=1, dtype=np.uint64)
+            rows = _mixed(rows + _of_groups(rows, codes)[codes])
+        varying = np.flatnonzero(varies)[np.argsort(columns, kind="stable")]
+        return cls(np.argsort(rows, kind="stable"), np.concatenate([varying, np.flatnonzero(~varies)]))
+
+    def ordered(self, X: AnyArray) -> AnyArray:
+        """Return the table in the order of the work."""
+        return np.ascontiguousarray(X[np.ix_(self.rows, self.columns)])
+
+    @property
+    def places(self) -> IntArray:
+        """Where each column of the caller is in the order of the work."""
+        return np.argsort(self.columns)
+
+
+def _in_whole_numbers(X: FloatArray) -> Hashes:
+    """Return the columns in units of 2^-40 of their largest entries: rounding, hence the unit of `X`, does not show."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    numbers = np.rint((X / largest) * GRID).astype(np.int64)
+    return numbers.view(np.uint64)
+
+
+def _of_groups(rows: Hashes, codes: IntArray) -> Hashes:
+    hashes = np.zeros(codes.max() + 1, np.uint64)
+    np.add.at(hashes, codes, _mixed(rows))
+    return hashes
+
+
+def _mixed(numbers: Hashes) -> Hashes:
+    """Return the numbers after the finalizer of SplitMix64, in which every bit moves every other."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = numbers ^ (numbers >> np.uint64(31))
+    return mixed

@@ -1,0 +1,282 @@
+"""Many rows, seen in blocks: the fair subspace problem on a sample, on a part and on all of them."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.comparison import Comparison, RowWeights
+from fairpca.data._axes import AxesRequest, PrincipalAxes
+from fairpca.data._columns import summarised
+from fairpca.data._few_rows import merge_equal_rows
+from fairpca.data._prepared import PreparedData
+from fairpca.data._scaling import ColumnScaling
+from fairpca.mmd import (
+    Approximation,
+    Coordinates,
+    ExactMMD,
+    FourierMMD,
+    HermiteMMD,
+    Measurement,
+    TwoLevelMMD,
+    bandwidth_rows,
+    median_bandwidth,
+)
+from fairpca.problem import FairSubspaceProblem
+from fairpca.rows import ArrayRows, Rows
+from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
+
+SAMPLE_ROWS = 4096
+"""Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
+
+N_FEATURES = 1000
+"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account."""
+
+EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
+"""Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
+
+THINNED_NUMBERS = 2**22
+"""Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
+
+LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 10_000}
+"""Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
+
+FINEST = 1e-12
+"""Best accuracy asked of Fourier features: rounding hides what is beyond."""
+
+SHARE_MEASURED_TO = 0.01
+"""Share of the tolerance to which h is measured."""
+
+
+@dataclass(frozen=True, eq=False)
+class ManyRows:
+    """The fair subspace problem on rows in blocks.
+
+    Attributes
+    ----------
+    rows : Rows
+        Raw rows, with the stratum of each attached.
+    comparison : Comparison
+        What is compared.
+    method : {"fourier", "hermite"}
+        How the discrepancy of all rows is computed.
+    coordinates : Coordinates
+        From raw rows to principal axes.
+    axes : PrincipalAxes
+        Principal axes of the scaled columns.
+    mean_differences : ndarray of shape (p_kept, n_columns)
+        The differences of means that the columns of the comparison make, in these axes.
+    bandwidth : float
+        sigma.
+    n_components : int
+        d.
+    seed : int
+        With which samples are drawn.
+    whole : ManyRows or None
+        What this is a part of; both use one sample, whose Hessian serves all levels.
+    """
+
+    rows: Rows
+    comparison: Comparison
+    method: str
+    coordinates: Coordinates
+    axes: PrincipalAxes
+    mean_differences: FloatArray
+    bandwidth: float
+    n_components: int
+    seed: int
+    whole: "ManyRows | None" = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @cached_property
+    def sample(self) -> FairSubspaceProblem:
+        """The problem on a stratified sample, with the principal axes and variances of all rows."""
+        return self._problem(self._sample_discrepancy)
+
+    @cached_property
+    def _sample_discrepancy(self) -> ExactMMD:
+        if self.whole is not None:
+            return self.whole._sample_discrepancy
+        X, codes, comparison = self._drawn(SAMPLE_ROWS)
+        distinct, weights = merge_equal_rows(self.coordinates.project(X), comparison.weights.of(codes))
+        return ExactMMD(distinct, weights, comparison, self.bandwidth)
+
+    @cached_property
+    def part(self) -> "ManyRows | None":
+        """The same on a random part of the rows, where it is much larger than the sample and much smaller than all."""
+        size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
+        if size < LEAST_THINNED[self.method]:
+            return None
+        X, codes, comparison = self._drawn(size)
+        return replace(self, rows=ArrayRows(X, codes), comparison=comparison, whole=self)
+
+    def _drawn(self, size: int) -> tuple[AnyArray, AnyArray, Comparison]:
+        """Return about `size` random rows, every stratum with a fair share, and the same comparison of them."""
+        draw = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
+        return *self.rows.sample(draw.indices), self.comparison.sampled(draw.drawn)
+
+    def around(self, frame: FloatArray, tolerances: FloatArray, known: FloatArray) -> FairSubspaceProblem:
+        """Return the problem on all rows, for use around a frame where h is known.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (r, k)
+            Where the approximation of the kernel is chosen.
+        tolerances : ndarray of shape (n_measures,)
+            tau; the accuracy follows from it.
+        known : ndarray of shape (n_measures,)
+            The vector h there.
+        """
+        fine = self._approximation(tolerances).around(frame, known)
+        return self._problem(TwoLevelMMD(fine, self._sample_discrepancy))
+
+    def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
+        """Return the vector h at a frame in time linear in the rows, with bounds on its errors."""
+        return self._approximation(tolerances).measured_at(frame, np.full(len(tolerances), np.inf))
+
+    def measure(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
+        """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
+        if not self.confirms_exactly:
+            return self._approximation(tolerances).measured_at(frame, SHARE_MEASURED_TO * tolerances)
+        projected = self.rows.total(projections_of_block, self.comparison.weights, self.coordinates.along(frame))
+        Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
+        return Measurement.exact(ExactMMD(Z, weights, self.comparison, self.bandwidth).value(np.eye(Z.shape[1])))
+
+    def solve(
+        self,
+        tolerances: FloatArray,
+        solver: Solver,
+        start: Start,
+        generator: np.random.Generator,
+        callback: Callback | None,
+    ) -> Solution:
+        """Solve the problem, see `Posed.solve`."""
+        return LevelsTask(self, tolerances, solver, generator, callback).solve(start)
+
+    def remeasured(self, components: FloatArray) -> None:
+        """Return None: `measure` was the last to look at the frame, and produced none of it."""
+
+    @property
+    def confirms_exactly(self) -> bool:
+        """Whether answers are measured exactly."""
+        return self.rows.n_rows**2 / 2 <= EXACT_PAIRS[self.method]
+
+    def _approximation(self, tolerances: FloatArray) -> Approximation:
+        """Return the discrepancy of all rows in time linear in them."""
+        accuracy = max(1e-3 * float(tolerances.min()), FINEST)
+        if accuracy not in self._approximations:
+            self._approximations[accuracy] = self._new_approximation(accuracy)
+        return self._approximations[accuracy]
+
+    @cached_property
+    def _approximations(self) -> dict[float, Approximation]:
+        """Those made so far, by accuracy: each begins with a pass over the rows."""
+        return {}
+
+    def _new_approximation(self, accuracy: float) -> Approximation:
+        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
+        if self.method == "fourier":
+            return FourierMMD(*arguments, accuracy=accuracy)
+        return HermiteMMD(*arguments, n_features=N_FEATURES, seed=self.seed)
+
+    def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
+        return FairSubspaceProblem(
+            variances=self.axes.variances,
+            discrepancy=discrepancy,
+            n_components=self.n_components,
+            rank=self.axes.rank,
+            mean_differences=self.mean_differences,
+        )
+
+
+def prepare_many_rows(
+    rows: Rows,
+    comparison: Comparison,
+    method: str,
+    standardize: bool,
+    request: AxesRequest,
+    generator: np.random.Generator,
+    feature_names: AnyArray | None = None,
+) -> PreparedData:
+    """Prepare rows in blocks, in two passes.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows, with the stratum of each attached.
+    comparison : Comparison
+        What is compared.
+    method : {"fourier", "hermite"}
+        How the discrepancy of all rows is computed.
+    standardize : bool
+        Scale the columns to unit variance.
+    request : AxesRequest
+        Number of components, bandwidth and null axes.
+    generator : numpy.random.Generator
+        Draws the seed of samples.
+    feature_names : ndarray of shape (p,), default=None
+        Names of the columns, for messages.
+    """
+    n_components, bandwidth = request.n_components, request.bandwidth
+    summary = summarised(rows, standardize, comparison.columns, feature_names)
+    scaling = summary.scaling
+    axes = PrincipalAxes.of_covariance(summary.covariance, request.n_null, scaling.noise)
+    if isinstance(bandwidth, str):
+        leading = axes.axes[:, : min(n_components, axes.rank)] / scaling.scale[:, None]
+        # Not a stratified sample: the median is one over pairs of rows as they come.
+        plain, _ = rows.sample(bandwidth_rows(rows.n_rows), Coordinates(scaling.mean, leading).project)
+        bandwidth = median_bandwidth(plain)
+    levels = ManyRows(
+        rows=rows,
+        comparison=comparison,
+        method=method,
+        coordinates=_to_principal_axes(scaling, axes),
+        axes=axes,
+        mean_differences=axes.mean_differences(summary.weighted),
+        bandwidth=bandwidth,
+        n_components=n_components,
+        seed=int(generator.integers(2**63)),
+    )
+    return PreparedData(scaling, axes, rows.n_rows, bandwidth, n_components, method, levels)
+
+
+def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinates:
+    """Return the way from raw rows to principal axes; exact zeros on null axes and for constant columns."""
+    matrix = axes.axes / scaling.scale[:, None]
+    matrix[:, axes.rank :] = 0.0
+    matrix[scaling.constant] = 0.0
+    return Coordinates(scaling.mean, matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """Projected rows and their weights, block after block."""
+
+    projections: list[FloatArray]
+    weights: list[FloatArray]
+
+    def __add__(self, other: "Projections") -> "Projections":
+        return Projections(self.projections + other.projections, self.weights + other.weights)
+
+
+def projections_of_block(X: AnyArray, attached: AnyArray, weights: RowWeights, coordinates: Coordinates) -> Projections:
+    """Return the projected rows of a block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Raw rows.
+    attached : ndarray of shape (n_block, 1)
+        Their strata.
+    weights : RowWeights
+        Their weights.
+    coordinates : Coordinates
+        What they are projected to.
+    """
+    return Projections([coordinates.project(X)], [weights.of(attached)])

@@ -1,0 +1,81 @@
+"""A table that is ready to be searched, however many rows it has and wherever they are."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.data._axes import PrincipalAxes
+from fairpca.data._scaling import ColumnScaling
+from fairpca.mmd import Measurement
+from fairpca.solvers import Callback, Solution, Solver, Start
+
+
+class Posed(Protocol):
+    """The fair subspace problem on some rows, however many they are."""
+
+    def solve(
+        self,
+        tolerances: FloatArray,
+        solver: Solver,
+        start: Start,
+        generator: np.random.Generator,
+        callback: Callback | None,
+    ) -> Solution:
+        """Solve it.
+
+        Parameters
+        ----------
+        tolerances : ndarray of shape (n_measures,)
+            tau.
+        solver : Solver
+            Solves.
+        start : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
+            First point, in principal axes.
+        generator : numpy.random.Generator
+            Draws what the solver draws.
+        callback : callable or None
+            Called with each `OuterStep`.
+        """
+
+    def remeasured(self, components: FloatArray) -> Measurement | None:
+        """Return h of finished components once more; None where the last measurement was of them already.
+
+        Parameters
+        ----------
+        components : ndarray of shape (k, p)
+            Components that carry variance, in the scaled features.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedData:
+    """Rows in principal axes, with the fair subspace problem on them.
+
+    Attributes
+    ----------
+    scaling : ColumnScaling
+        What was subtracted from the columns and what divided them.
+    axes : PrincipalAxes
+        Principal axes of the scaled rows.
+    n_rows : int
+        n.
+    bandwidth : float
+        sigma.
+    n_components : int
+        d.
+    method : str
+        How the discrepancy of all rows is computed.
+    problem : Posed or None
+        The problem, in principal axes; None where nothing is compared.
+    """
+
+    scaling: ColumnScaling
+    axes: PrincipalAxes
+    n_rows: int
+    bandwidth: float
+    n_components: int
+    method: str
+    problem: Posed | None

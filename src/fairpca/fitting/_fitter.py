@@ -1,0 +1,260 @@
+"""One fit of the fair subspace: from arguments and rows to what is learned. Estimator and path share it."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.utils.validation import check_random_state, validate_data
+
+from fairpca._utils.checks import check_bandwidth, check_flag, check_init, check_mmd, check_n_components
+from fairpca._utils.threads import blas_threads_for
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca.comparison import Comparison, Notion, RowWeights, check_same_rows, compare, notion_from
+from fairpca.data import (
+    AxesRequest,
+    Components,
+    PreparedData,
+    PrincipalAxes,
+    choose_method,
+    linear_method,
+    prepare_few_rows,
+    prepare_many_rows,
+    summarised,
+    warn_of_many_columns,
+)
+from fairpca.problem import strain
+from fairpca.rows import ArrayRows, DaskRows, Rows, header, is_dask, number_blocks
+from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
+
+
+class Parameters(Protocol):
+    """The parameters of an estimator that decide which problem is solved."""
+
+    n_components: Any
+    fairness: Any
+    mmd: Any
+    bandwidth: Any
+    standardize: Any
+    init: Any
+    random_state: Any
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a fit has found.
+
+    Attributes
+    ----------
+    components : Components
+        The components, in the scaled features.
+    result : FitResult
+        The record of the run, with what a last check measured.
+    warm : WarmStart
+        What a similar fit can use.
+    """
+
+    components: Components
+    result: FitResult
+    warm: WarmStart
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """The problem that an estimator poses on some rows.
+
+    Attributes
+    ----------
+    data : PreparedData
+        Rows in principal axes.
+    comparison : Comparison or None
+        Who is compared with whom, as the user sees it; None without groups.
+    essential : ndarray of int of shape (n_measures,)
+        For each measure the one among those of the problem that it equals.
+    start : str or ndarray of shape (p_kept, d)
+        First point, in those axes.
+    generator : numpy.random.Generator
+        Draws what solvers draw.
+    callback : callable or None
+        Called with each `OuterStep`.
+    """
+
+    data: PreparedData
+    comparison: Comparison | None
+    essential: IntArray
+    start: str | FloatArray
+    generator: np.random.Generator
+    callback: Callback | None
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, sensitive_features: Any, tolerance: Any) -> "Fitter":
+        """Check the input and prepare it; the estimator learns its number of features and their names.
+
+        Parameters
+        ----------
+        estimator : BaseEstimator with `Parameters` and `callback`
+            Who asks.
+        X : array-like, or Dask array or frame, of shape (n, p)
+            Rows.
+        sensitive_features : array-like or Dask series or array of shape (n,), or None
+            Groups.
+        tolerance : float or array-like of shape (n_measures,)
+            tau, for all measures or one by one.
+        """
+        generator = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31))
+        table = _dask_table if is_dask(X) else _table
+        X, codes, comparison = table(estimator, X, sensitive_features, tolerance)
+        essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
+        data, init = _prepare(estimator, X, codes, essential, generator)
+        start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
+        return cls(data, comparison, index, start, generator, estimator.callback)
+
+    def fit(self, tolerances: FloatArray | float, solver: Solver, start: Start | None = None) -> Fit:
+        """Solve, and check what was found.
+
+        Parameters
+        ----------
+        tolerances : float or ndarray of shape (n_measures,)
+            tau of all measures of the comparison, or of each.
+        solver : Solver
+            Solves.
+        start : str, ndarray of shape (p_kept, d) or WarmStart, default=None
+            Where to start instead.
+        """
+        data = self.data
+        if data.problem is None:
+            solution = _plain_pca(data.axes, data.n_components)
+        else:
+            first = self.start if start is None else start
+            strictest = self._strictest(tolerances)
+            solution = data.problem.solve(strictest, solver, first, self.generator, self.callback)
+        components = Components.of(solution.point, data.axes, data.n_rows)
+        return Fit(components, _checked(solution.result, components, data), solution.warm)
+
+    def by_name(self, values: FloatArray) -> dict[str, float]:
+        """Return what holds for the measures of the problem, for each measure of the comparison by its name."""
+        names = () if self.comparison is None else self.comparison.names
+        return dict(zip(names, values[self.essential].tolist(), strict=bool(names)))
+
+    def name_of(self, essential: int) -> str | None:
+        """Return what a measure of the problem compares; None where there is only one."""
+        names = () if self.comparison is None else self.comparison.names
+        return names[int(np.argmax(self.essential == essential))] if len(names) > 1 else None
+
+    def _strictest(self, tolerances: FloatArray | float) -> FloatArray:
+        """Return the tolerances of the essential measures: what several ask of one is the strictest of it."""
+        strictest = np.full(int(self.essential.max()) + 1, np.inf)
+        np.minimum.at(strictest, self.essential, tolerances)
+        return strictest
+
+
+def _table(
+    estimator: Any, X: Any, sensitive_features: Any, tolerance: Any
+) -> tuple[AnyArray, IntArray | None, Comparison | None]:
+    """Return checked rows in memory, their strata, and what is compared."""
+    check_same_rows(X, sensitive_features)
+    X = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    notion = _check_before_work(estimator, X.shape[1])
+    if sensitive_features is None:
+        return X, None, None
+    return X, *compare(sensitive_features, len(X), notion, tolerance)
+
+
+def _dask_table(estimator: Any, X: Any, sensitive_features: Any, tolerance: Any) -> tuple[Any, Any, Comparison]:
+    """Return checked rows in a Dask array, their strata, and what is compared.
+
+    One pass over the labels, one over the index of frames, one to count rows where they were not counted.
+    """
+    validate_data(estimator, header(X), skip_check_array=True)
+    notion = _check_before_work(estimator, X.shape[1])
+    if sensitive_features is None:
+        raise ValueError("sensitive_features=None: with a Dask table FairPCA needs the groups; plain PCA is Dask-ML's.")
+    rows = number_blocks(X)
+    check_same_rows(X, sensitive_features)
+    return rows, *compare(sensitive_features, rows.chunks[0], notion, tolerance)
+
+
+def _prepare(
+    estimator: Any, X: Any, codes: Any, comparison: Comparison | None, generator: np.random.Generator
+) -> tuple[PreparedData, str | FloatArray]:
+    """Return the data in principal axes, and the start in the axes of the features."""
+    if is_dask(X):
+        warn_of_many_columns(*X.shape)
+        rows: Rows = DaskRows(X, codes)
+        request, mmd, init = _request(estimator, rows)
+        method = linear_method(mmd, request.n_components)
+    else:
+        rows = ArrayRows(X, np.zeros((len(X), 1), np.int8) if codes is None else codes)
+        request, mmd, init = _request(estimator, rows)
+        method = "exact" if comparison is None else choose_method(mmd, X, request.n_components)
+    if method == "exact" or comparison is None:
+        with blas_threads_for(X.size):
+            return prepare_few_rows(X, codes, comparison, estimator.standardize, request), init
+    names = getattr(estimator, "feature_names_in_", None)
+    return prepare_many_rows(rows, comparison, method, estimator.standardize, request, generator, names), init
+
+
+def _check_before_work(parameters: Parameters, n_features: int) -> Notion:
+    """Refuse what no pass over the rows is needed to refuse; return the notion of fairness."""
+    check_bandwidth(parameters.bandwidth)
+    check_flag("standardize", parameters.standardize)
+    d = check_n_components(parameters.n_components, n_features)
+    if not isinstance(d, float):
+        check_mmd(parameters.mmd, d)
+        check_init(parameters.init, STARTS, d, n_features)
+    return notion_from(parameters.fairness)
+
+
+def _request(parameters: Parameters, rows: Rows) -> tuple[AxesRequest, str, str | FloatArray]:
+    """Return what is wanted of the axes, how MMD^2 is to be computed, and the start."""
+    p = rows.n_columns
+    d = check_n_components(parameters.n_components, p)
+    if isinstance(d, float):
+        d = _components_for_share(d, rows, parameters.standardize)
+    init = check_init(parameters.init, STARTS, d, p)
+    # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
+    n_null = d if isinstance(init, str) and init != "auxiliary" else p
+    request = AxesRequest(d, check_bandwidth(parameters.bandwidth), n_null)
+    return request, check_mmd(parameters.mmd, d), init
+
+
+def _components_for_share(share: float, rows: Rows, standardize: bool) -> int:
+    """Return the number of components with which plain PCA keeps at least a share of the variance."""
+    nothing = RowWeights.of_strata(np.zeros((1, 0)))
+    covariance = summarised(rows, standardize, nothing).covariance
+    return PrincipalAxes.of_covariance(covariance, rows.n_columns).n_for_share(share)
+
+
+def _checked(result: FitResult, components: Components, data: PreparedData) -> FitResult:
+    """Return the record with what the finished components show; success is theirs, not the solver's, to claim."""
+    result = replace(result, n_live_components=components.n_live)
+    # Of the live components: the others are 0 on every row.
+    measured = None if data.problem is None else data.problem.remeasured(components.rows[: components.n_live])
+    if measured is not None:
+        fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: strain(mmd2s, result.tolerances))
+        result = replace(result, mmd2s=measured.values, fairest_mmd2s=fairest)
+    kept = float(np.sum(components.singular_values**2)) / data.n_rows
+    sound = components.is_orthonormal and abs(kept / data.axes.variances.sum() - result.variance_kept) <= 1e-6
+    if result.success and not (sound and result.meets):
+        result = replace(result, status=Status.CHECK_FAILED)
+    return replace(result, variance_kept=kept / data.axes.total)
+
+
+def _plain_pca(axes: PrincipalAxes, d: int) -> Solution:
+    result = FitResult(
+        solver="pca",
+        status=Status.NO_SENSITIVE_FEATURES,
+        tolerances=np.array([np.inf]),
+        mmd2s=np.array([np.nan]),
+        fairest_mmd2s=np.array([np.nan]),
+        variance_kept=float(axes.variances[:d].sum() / axes.variances.sum()),
+        steps=(),
+        n_values=0,
+        n_gradients=0,
+        n_hessian_products=0,
+        n_hessians=0,
+        seconds=0.0,
+        n_live_components=min(d, axes.rank),
+    )
+    frame = np.eye(len(axes.variances), d)
+    return Solution(frame, result, WarmStart(frame, min(d, axes.rank)))

@@ -1,0 +1,287 @@
+"""What every linear, orthogonal projection of the package can do once it is fitted."""
+# SPDX-License-Identifier: MIT
+
+from abc import abstractmethod
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.warn import Note, warn_user
+from fairpca.data import ColumnScaling, Components, PrincipalAxes
+from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.rows import header, is_dask, map_rows_lazily
+
+BLOCK_NUMBERS = 2**21
+"""Numbers in a block of rows that is projected at once, 16 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """z = V'((x - mean) / scale), which may travel to where the rows are.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (p,)
+        What is subtracted from and divides the columns.
+    components : ndarray of shape (d, p)
+        V'.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    components: FloatArray
+
+    def __call__(self, X: AnyArray) -> AnyArray:
+        """Project rows, an array of shape (n, p)."""
+        return ((X - self.mean) / self.scale) @ self.components.T
+
+
+class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators: z = V'((x - mean) / scale) with orthonormal V.
+
+    Subclasses find V in `_fit` and call `_learn_components`.
+    """
+
+    standardize: bool
+
+    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : array-like, or for FairPCA a Dask array or frame, of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like, or Dask series or array, of shape (n_samples,), default=None
+            Group of each row: labels of any kind. Without it this is plain PCA, with a warning.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator. A fit that fails or is interrupted leaves it as it was.
+        """
+        fitted = unfitted_copy(self)
+        notes = fitted._fit(X, sensitive_features)
+        self.__dict__ = fitted.__dict__
+        # Last: whoever turns warnings into errors has the model all the same.
+        for note in notes:
+            warn_user(*note)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
+        """Learn, and return what is to be warned of."""
+
+    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
+        """Fit, then project the same rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for API consistency.
+        sensitive_features : array-like of shape (n_samples,), default=None
+            Group of each row.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The projections.
+        """
+        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
+
+    def transform(self, X: Any) -> AnyArray:
+        """Project rows.
+
+        Parameters
+        ----------
+        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Their coordinates in the subspace; of a Dask table a lazy one of the same kind and blocks, whose names of
+            columns are checked at once and whose numbers when they are computed. Components that carry no variance are
+            exactly 0 on every row, also on new rows that are not in the span of the fitted ones: nothing is known about
+            them there.
+        """
+        if is_dask(X):
+            check_is_fitted(self)
+            validate_data(self, header(X), reset=False, skip_check_array=True)
+            return map_rows_lazily(X, self._projection, self.get_feature_names_out())
+        rows, projection = self._validated(X), self._projection
+        Z = np.empty((len(rows), self._n_features_out), dtype=rows.dtype)
+        # In blocks: no second copy of a table that may be mapped from a file.
+        for block in gen_batches(len(rows), max(1, BLOCK_NUMBERS // rows.shape[1])):
+            Z[block] = projection(rows[block])
+        return Z
+
+    def inverse_transform(self, Z: Any) -> AnyArray:
+        """Return the rows of the feature space that projections stand for.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Projections.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The closest rows of the feature space, in its original units.
+        """
+        check_is_fitted(self)
+        projections = np.asarray(Z)
+        if projections.ndim != 2 or projections.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"Z has shape {projections.shape}; it must be (n_samples, n_components={self._n_features_out})."
+            )
+        return (projections @ self.components_) * self.scale_ + self.mean_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of the variance of these rows that the projection keeps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, for example held-out ones; at least two.
+        y : ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        score : float
+            tr(V'SV) / tr(S) with S the covariance of `X` in the training scale.
+        """
+        rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
+        if not np.ptp(rows, axis=0).any():
+            raise ValueError("score needs rows that differ: X has no variance.")
+        centred = rows - rows.mean(axis=0)
+        total = float(np.vdot(centred, centred))
+        return float(np.sum((centred @ self._live_rows.T) ** 2)) / total
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _without_groups(self) -> Note:
+        return (
+            f"{type(self).__name__} was fitted without sensitive_features: this is plain PCA, and nothing was made "
+            "fair. Pass fit(X, sensitive_features=...).",
+            NoSensitiveFeaturesWarning,
+        )
+
+    @staticmethod
+    def _above_rank(n_components: int, rank: int) -> list[Note]:
+        if n_components <= rank:
+            return []
+        message = (
+            f"n_components={n_components} is above the rank of the data, {rank}: the last {n_components - rank} "
+            "components carry no variance."
+        )
+        return [(message, RankWarning)]
+
+    def _validated(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        rows: AnyArray = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return rows
+
+    def residuals(self, X: Any) -> FloatArray:
+        """Return the squared distance of each row from its reconstruction, in the scaled units.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples,)
+            |x - VV'x|^2 of the centred, scaled rows: large for rows that the subspace says little about.
+        """
+        rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
+        live = self._live_rows
+        left = rows - (rows @ live.T) @ live
+        return np.einsum("ij,ij->i", left, left)
+
+    def get_covariance(self) -> FloatArray:
+        """Return the covariance of the features under the probabilistic model of this subspace.
+
+        Of all normal distributions whose covariance is V diag(lambda) V' + s^2 (I - VV'), in the scaled units, this has
+        the highest likelihood: lambda are the variances of the components and s^2 is the mean variance of the other
+        directions, `noise_variance_`. There is no `score_samples`: for a subspace that was not chosen by likelihood it
+        would say less than `residuals`.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            In the units of the features.
+        """
+        check_is_fitted(self)
+        surplus = np.where(np.arange(self.n_components_) < self.n_live_components_, self.explained_variance_, 0.0)
+        scaled = (self.components_.T * (surplus - self.noise_variance_)) @ self.components_
+        scaled[np.diag_indices_from(scaled)] += self.noise_variance_
+        return scaled * np.outer(self.scale_, self.scale_)
+
+    @property
+    def _projection(self) -> "Projection":
+        return Projection(self.mean_, self.scale_, self._live_rows)
+
+    @property
+    def _live_rows(self) -> FloatArray:
+        """The components with zeros in place of those without variance, which must not tell anything of any row."""
+        live = self.components_.copy()
+        live[self.n_live_components_ :] = 0.0
+        return live
+
+    def _learn_components(self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n: int) -> None:
+        """Learn everything that can be said of components.
+
+        Parameters
+        ----------
+        components : Components
+            The components.
+        axes : PrincipalAxes
+            Principal axes of the scaled rows.
+        scaling : ColumnScaling
+            How rows are scaled.
+        n : int
+            Number of rows.
+        """
+        total = n * axes.total
+        squares = components.singular_values**2
+        d, p = components.rows.shape
+        self.mean_, self.scale_ = scaling.mean, scaling.scale
+        self.components_ = components.rows
+        self.singular_values_ = components.singular_values
+        self.explained_variance_ = squares / (n - 1)
+        self.explained_variance_ratio_ = squares / total
+        self.noise_variance_ = max(0.0, total - float(squares.sum())) / ((n - 1) * (p - d)) if d < p else 0.0
+        self.n_components_, self.n_live_components_, self.n_samples_ = d, components.n_live, n
+
+
+def unfitted_copy(estimator: Any) -> Any:
+    """Return an estimator with the same parameters and settings, of which nothing is learned.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Fitted or not.
+    """
+    unfitted = copy(estimator)
+    for name in [name for name in vars(unfitted) if name.endswith("_") and not name.startswith("_")]:
+        delattr(unfitted, name)
+    return unfitted

@@ -1,0 +1,106 @@
+"""Fits along decreasing tolerances, each from the answer of another."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.fitting._fitter import Fit, Fitter
+from fairpca.solvers import Budget, Solver, Status, WarmStart, solver_from
+
+N_TOLERANCES = 20
+STRICTEST = 1e-5
+GAIN_TOLERANCE = 1e-5
+"""A thousandth of a point of variance: far less than neighbouring models differ by, and half of the gradients."""
+
+
+class Tracer:
+    """Fits the same problem at several tolerances.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        The problem.
+    solver : str or Solver
+        What the user asked for.
+    """
+
+    def __init__(self, fitter: Fitter, solver: Any) -> None:
+        self._fitter = fitter
+        if solver == "budget":
+            self._quick: Solver = Budget(n_starts=1, gain_tolerance=GAIN_TOLERANCE)
+            self._thorough: Solver = Budget(gain_tolerance=GAIN_TOLERANCE)
+        else:
+            self._quick = self._thorough = solver_from(solver)
+
+    def default_tolerances(self) -> FloatArray:
+        """Return tolerances from the MMD^2 of plain PCA, where nothing is given up, to the strictest."""
+        # The largest MMD^2 there is, 2, is met by plain PCA.
+        pca = self._fitter.fit(2.0, self._quick, "pca")
+        # A hair above it, so that rounding cannot make plain PCA miss its own value.
+        loosest = max((1 + 1e-9) * pca.result.mmd2, 10 * STRICTEST)
+        return np.geomspace(loosest, STRICTEST, N_TOLERANCES)
+
+    def trace(self, tolerances: FloatArray) -> list[Fit]:
+        """Return a fit for each tolerance; their variance never grows.
+
+        Parameters
+        ----------
+        tolerances : ndarray of shape (n_tolerances,)
+            Decreasing.
+        """
+        found: list[Fit] = []
+        for tolerance in tolerances.tolist():
+            found.append(self._next(tolerance, found, last=len(found) == len(tolerances) - 1))
+        self._carry_back(found)
+        return _with_fairest_where_unmet(found)
+
+    def _next(self, tolerance: float, found: list[Fit], last: bool) -> Fit:
+        if found and not found[-1].result.meets:
+            # Other starts did not help at a looser tolerance.
+            return _at(found[-1], tolerance)
+        start = self._warm(found[-1], tolerance) if found else None
+        # Other starts at the strict end are enough: what they find there is carried back.
+        fit = self._fitter.fit(tolerance, self._thorough if last else self._quick, start)
+        if fit.result.meets or last:
+            return fit
+        again = self._fitter.fit(tolerance, self._thorough)
+        return again if again.result.mmd2 < fit.result.mmd2 else fit
+
+    def _carry_back(self, found: list[Fit]) -> None:
+        """Fit again from a stricter fit that keeps more: what meets the stricter tolerance meets the looser."""
+        for index in range(len(found) - 2, -1, -1):
+            stricter, here = found[index + 1], found[index]
+            tolerance = here.result.tolerance
+            if stricter.result.mmd2 > tolerance or (here.result.meets and _kept(stricter) <= _kept(here)):
+                continue
+            again = self._fitter.fit(tolerance, self._quick, self._warm(stricter, tolerance))
+            better = again.result.meets and _kept(again) >= _kept(stricter)
+            found[index] = again if better else _at(stricter, tolerance)
+
+    @staticmethod
+    def _warm(neighbour: Fit, tolerance: float) -> WarmStart | None:
+        mmd2s = neighbour.result.mmd2s
+        return neighbour.warm.for_tolerances(mmd2s, np.full(len(mmd2s), tolerance))
+
+
+def _with_fairest_where_unmet(found: list[Fit]) -> list[Fit]:
+    fairest = min(found, key=lambda fit: fit.result.mmd2)
+    return [fit if fit.result.meets else _at(fairest, fit.result.tolerance) for fit in found]
+
+
+def _at(fit: Fit, tolerance: float) -> Fit:
+    """Return a fit as the answer for another tolerance."""
+    tolerances = np.full(len(fit.result.mmd2s), tolerance)
+    result = replace(fit.result, tolerances=tolerances)
+    if result.certificate is not None:
+        result = replace(result, certificate=replace(result.certificate, budgets_used=result.mmd2s / tolerances))
+    if not result.meets:
+        result = replace(result, status=Status.TOLERANCE_NOT_MET)
+    return replace(fit, result=result)
+
+
+def _kept(fit: Fit) -> float:
+    return fit.result.variance_kept

@@ -1,0 +1,44 @@
+"""Which engine makes the kernel sums: loops that a compiler made at install time, or numpy."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+try:
+    from fairpca.mmd.exact._native import exp_inplace, gaussian_lane
+except ImportError:
+    HAS_COMPILED = False
+else:
+    HAS_COMPILED = True
+
+COMPILED, NUMPY = "compiled", "numpy"
+
+_engine = COMPILED if HAS_COMPILED else NUMPY
+
+
+def engine() -> str:
+    """Return "compiled" or "numpy", whichever makes the kernel sums."""
+    return _engine
+
+
+@contextmanager
+def using_engine(name: str) -> Iterator[None]:
+    """Let one engine make the kernel sums of this process, to compare it with the other.
+
+    Parameters
+    ----------
+    name : {"compiled", "numpy"}
+        Which. The compiled one is refused where it was not built.
+    """
+    global _engine
+    if name not in ({COMPILED, NUMPY} if HAS_COMPILED else {NUMPY}):
+        raise ValueError(f"engine {name!r} is not there; this installation has {[COMPILED] * HAS_COMPILED + [NUMPY]}.")
+    before = _engine
+    _engine = name
+    try:
+        yield
+    finally:
+        _engine = before
+
+
+__all__ = ["COMPILED", "HAS_COMPILED", "NUMPY", "engine", "exp_inplace", "gaussian_lane", "using_engine"]

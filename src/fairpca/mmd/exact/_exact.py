@@ -1,0 +1,231 @@
+"""The exact MMD^2 of projected signed measures, with its derivatives."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.comparison import Comparison
+from fairpca.mmd._forms import factor, weighted_form
+from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products
+from fairpca.mmd.exact._islands import Islands
+from fairpca.mmd.exact._moments import KernelMoments
+
+LARGEST_SINGLE = 1e15
+"""Coordinates, in bandwidths, whose products with each other stay within float32."""
+
+ONE_SIDED = 0.2
+"""Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
+
+
+class ExactMMD:
+    r"""Exact discrepancies h_j(V) = <P_j, W'KW> of projected rows, in O(n d) memory.
+
+    K_ij = exp(-|z_i - z_j|^2 / (2 sigma^2)) with z_i = V'x_i is made in cache-sized tiles, used and dropped.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows x_i.
+    weights : ndarray of shape (n, k)
+        W, a few weights for each row.
+    comparison : Comparison
+        Has the forms P_j.
+    bandwidth : float
+        sigma, greater than 0.
+
+    Notes
+    -----
+    With Z = XV the gradient of h_j is
+
+    .. math:: -\frac{2}{\sigma^2} X' \sum_{ab} P_{j,ab} \left( w_a * (K w_b) * Z - w_a * K (w_b * Z) \right),
+
+    so all values and their gradients cost one pass over K.
+    """
+
+    def __init__(self, X: FloatArray, weights: FloatArray, comparison: Comparison, bandwidth: float) -> None:
+        # Rows without weight take part in nothing.
+        active = np.flatnonzero(weights.any(axis=1))
+        if active.size == 0:
+            active = np.zeros(1, dtype=np.intp)  # groups that cancel: one row without weight says so
+        self._X = X if len(active) == len(X) else X[active]
+        self._weights = np.ascontiguousarray(weights[active])
+        self._comparison = comparison
+        self.n_measures = comparison.n_measures
+        self.n_rows = len(self._X)
+        self.bandwidth = float(bandwidth)
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Loading matrix.
+        """
+        return self._by_measure(gaussian_products(self._islands(V).positions, self._weights))
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the Euclidean gradient of each, in one pass.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Loading matrix.
+
+        Returns
+        -------
+        values : ndarray of shape (n_measures,)
+            The h_j.
+        gradients : ndarray of shape (n_measures, p, d)
+            Their gradients with respect to V.
+        """
+        islands = self._islands(V)
+        products = gaussian_products(islands.positions, _with_moments(self._weights, islands.local))
+        smoothed = products[:, :: 1 + V.shape[1]]
+        forces = [_forces(self._weights @ form, products, islands.local) for form in self._comparison.forms]
+        return self._by_measure(smoothed), self._pulled_back(islands, forces)
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative of the gradient of sum_j lambda_j h_j along `direction`.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Loading matrix.
+        direction : ndarray of shape (p, d)
+            Direction E; any matrix, tangent or not.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j; by default all 1.
+        """
+        islands, weights = self._islands(V), self._factored(multipliers)
+        Z, Z_rate = islands.local, islands.seen_locally(self._along(direction))
+        plain, changed = gaussian_rate_products(
+            islands, Z_rate, _with_moments(weights, Z_rate), _with_moments(weights, Z)
+        )
+        return self._pulled_back(islands, [_forces(weights, plain, Z_rate) - _forces(weights, changed, Z)])[0]
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, in one pass for any number of measures.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Orthonormal frame.
+        Q : ndarray of shape (p, q)
+            Orthonormal complement of V, or part of it.
+        gradient : ndarray of shape (p, d)
+            Euclidean gradient of the weighted sum at V.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j, none below 0; by default all 1.
+        single_precision : bool, default=False
+            Compute in float32, twice as fast: enough for the metric of a quasi-Newton method. Rows too wide for it
+            are computed in float64 all the same.
+
+        Returns
+        -------
+        hessian : ndarray of shape (d * q, d * q)
+            Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
+        """
+        islands = self._islands(V)
+        Z, N = islands.local, islands.seen_locally(self._along(Q))
+        # Moments of wide rows cancel; squares of large numbers overflow.
+        enough = np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
+        dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
+        weights = self._factored(multipliers)
+        positions, Z, N, weights = (each.astype(dtype) for each in (islands.positions, Z, N, weights))
+        hessian = KernelMoments.of(positions, Z, N, weights).hessian(Z, N).astype(np.float64)
+        return with_chart_term(hessian, V, Q.shape[1], gradient)
+
+    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
+        """Return unit vectors towards rows that their neighbours do not balance.
+
+        A row, or a few of mostly one sign, far from all others adds to h whatever V does in its neighbourhood: the
+        gradient cannot bring it back.
+
+        Parameters
+        ----------
+        V : ndarray of shape (p, d)
+            Loading matrix.
+        smallest : ndarray of shape (n_measures,)
+            Only rows that add more than this to an h_j count.
+
+        Returns
+        -------
+        directions : ndarray of shape (p, n_isolated)
+            Their directions, seen from the mean.
+        """
+        columns = self._weights @ self._comparison.mixing
+        sizes = np.abs(columns)
+        products = gaussian_products(self._islands(V).positions, np.hstack([columns, sizes]))
+        smoothed, nearby = np.hsplit(products, 2)
+        added = columns * smoothed
+        alone = added > ONE_SIDED * sizes * nearby
+        rows = np.flatnonzero((alone & (added > smallest[self._comparison.owner])).any(axis=1))
+        directions = self._X[rows].T
+        return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
+
+    def _factored(self, multipliers: FloatArray | None) -> FloatArray:
+        """Return weights whose sum of w'Kw is sum_j lambda_j h_j."""
+        return self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
+
+    def _along(self, V: FloatArray) -> FloatArray:
+        """Return the projections in units of the bandwidth."""
+        return self._X @ (V / self.bandwidth)
+
+    def _islands(self, V: FloatArray) -> Islands:
+        return Islands.of(self._along(V))
+
+    def _pulled_back(self, islands: Islands, forces: list[FloatArray]) -> FloatArray:
+        """Return -2 X'F / sigma of each F; the forces on an island sum to 0, so that rows may be seen from anywhere."""
+        rows = self._X if islands.origins is None else islands.seen_locally(self._X)
+        total = (-2.0 / self.bandwidth) * (rows.T @ np.hstack(forces))
+        return total.reshape(len(total), len(forces), -1).transpose(1, 0, 2)
+
+    def _by_measure(self, smoothed: FloatArray) -> FloatArray:
+        """Return the h_j, given KW."""
+        return np.einsum("jab,ab->j", self._comparison.forms, self._weights.T @ smoothed)
+
+
+def with_chart_term(hessian: FloatArray, V: FloatArray, q: int, gradient: FloatArray) -> FloatArray:
+    """Return the Riemannian Hessian, which subtracts B sym(V'G) from the Euclidean one in a chart.
+
+    Parameters
+    ----------
+    hessian : ndarray of shape (d * q, d * q)
+        The Euclidean one; it is changed.
+    V : ndarray of shape (p, d)
+        The centre of the chart.
+    q : int
+        Number of its directions.
+    gradient : ndarray of shape (p, d)
+        G.
+    """
+    inside = V.T @ gradient
+    blocks = hessian.reshape(V.shape[1], q, V.shape[1], q)
+    np.einsum("aibi->abi", blocks)[...] -= ((inside + inside.T) / 2)[:, :, None]
+    return hessian
+
+
+def _with_moments(weights: FloatArray, Z: FloatArray) -> FloatArray:
+    """Return the columns [w_b, w_b * Z] for each b, side by side."""
+    ones_and_Z = np.column_stack([np.ones(len(Z)), Z])
+    return np.concatenate([column[:, None] * ones_and_Z for column in weights.T], axis=1)
+
+
+def _forces(weights: FloatArray, products: FloatArray, Z: FloatArray) -> FloatArray:
+    """Return sum_b w_b * (K w_b * Z - K (w_b * Z)), given the products of K with the columns of `_with_moments`."""
+    width = 1 + Z.shape[1]
+    forces = np.zeros_like(Z)
+    for b, weight in enumerate(weights.T):
+        block = products[:, b * width : (b + 1) * width]
+        forces += weight[:, None] * (block[:, :1] * Z - block[:, 1:])
+    return forces

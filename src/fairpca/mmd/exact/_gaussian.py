@@ -1,0 +1,204 @@
+"""Products with Gaussian kernel matrices that are never stored.
+
+The compiled loops are used where a compiler was there at install time, numpy otherwise (see `_engine`): the results
+agree to rounding, and no other module knows which one runs.
+"""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from fairpca._utils.threads import LANES, run_lanes
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.mmd.exact._engine import COMPILED, engine, exp_inplace, gaussian_lane
+from fairpca.mmd.exact._islands import Islands
+from fairpca.mmd.exact._tiles import strip_products, symmetric_products
+
+SMALL = 2_000_000
+"""Kernel values times columns below which one thread is as fast as two: waking another takes as long."""
+
+UNINTERRUPTED = 2**28
+"""Kernel values times columns and coordinates in one call of the compiled loop, about a tenth of a second."""
+
+MANY_COLUMNS = 48
+"""Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
+
+WIDE = 64.0
+"""Distance from the centre, in bandwidths, beyond which squared norms cost too many digits: WIDE^2 times the rounding
+error is 1e-12 in float64 and 2e-4 in float32."""
+
+
+def gaussian_products(Z: AnyArray, operand: AnyArray) -> AnyArray:
+    """Return K @ operand with K_ij = exp(-|z_i - z_j|^2 / 2).
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Rows in units of the bandwidth: the positions of `Islands`, so that none is very far from the others.
+    operand : ndarray of shape (n, n_columns)
+        Right-hand sides. Many columns in float32 are multiplied in float32.
+
+    Returns
+    -------
+    product : ndarray of shape (n, n_columns)
+        K @ operand, in O(n) memory for each column.
+    """
+    if operand.shape[1] > MANY_COLUMNS:
+        return strip_products(_GaussianTiles(Z).fill, operand)
+    if engine() == COMPILED:
+        return _native_products(Z.astype(np.float64, copy=False), operand.astype(np.float64, copy=False))
+    return symmetric_products(_GaussianTiles(Z).fill, [operand])[0]
+
+
+def weighted_gaussian_products(Z: AnyArray, weights: AnyArray, operand: AnyArray) -> AnyArray:
+    """Return A @ operand with A_ij = (sum_b w_ib w_jb) exp(-|z_i - z_j|^2 / 2).
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Rows, see `gaussian_products`.
+    weights : ndarray of shape (n, k)
+        W.
+    operand : ndarray of shape (n, n_columns)
+        Right-hand sides.
+    """
+    if weights.shape[1] == 1:
+        products = gaussian_products(Z, weights * operand)
+        products *= weights
+        return products
+    return strip_products(_WeightedGaussianTiles(Z, weights).fill, operand)
+
+
+def kernel_products(rows: FloatArray, operand: FloatArray, bandwidth: float) -> FloatArray:
+    """Return K @ operand with K_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)) for rows in their own units.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Rows x_i, finite numbers of any size.
+    operand : ndarray of shape (n, n_columns)
+        Right-hand sides.
+    bandwidth : float
+        sigma.
+    """
+    return gaussian_products(Islands.of(rows, bandwidth).positions, operand)
+
+
+def gaussian_rate_products(
+    islands: Islands, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return K @ operand and (K * M) @ rate_operand with M_ij = (z_i - z_j).(z'_i - z'_j).
+
+    -K * M is the rate of change of K when the rows z move with velocities z'.
+
+    Parameters
+    ----------
+    islands : Islands
+        The rows z.
+    Z_rate : ndarray of shape (n, d)
+        Their velocities, seen locally.
+    operand, rate_operand : ndarray of shape (n, n_columns)
+        Right-hand sides of the two products.
+    """
+    plain, changed = symmetric_products(_GaussianRateTiles(islands, Z_rate).fill, [operand, rate_operand])
+    return plain, changed
+
+
+def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate: AnyArray) -> AnyArray:
+    """Return (z_i - z_j).(z'_i - z'_j), of shape (n, k); differences first, so that no size of the z costs digits.
+
+    Parameters
+    ----------
+    Z, rate : ndarray of shape (d, n)
+        z_i and z'_i as columns; one array where they are the same.
+    others, other_rate : ndarray of shape (d, k)
+        z_j and z'_j.
+    """
+    total = np.zeros((Z.shape[1], others.shape[1]), dtype=Z.dtype)
+    for here, there, here_rate, there_rate in zip(Z, others, rate, other_rate, strict=True):
+        differences = np.subtract.outer(here, there)
+        differences *= differences if rate is Z else np.subtract.outer(here_rate, there_rate)
+        total += differences
+    return total
+
+
+def _native_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
+    n, n_columns = operand.shape
+    sums = np.zeros((LANES, n_columns, n))
+    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(operand.T))
+    # A lane in shares, tiles lane, lane + LANES * n_shares, ...: the compiled loop does not listen to interrupts.
+    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
+    lanes = [
+        [
+            partial(gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares)
+            for share in range(n_shares)
+        ]
+        for lane in range(LANES)
+    ]
+    run_lanes(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
+    return sums.sum(axis=0).T
+
+
+class _GaussianTiles:
+    """Tiles of K.
+
+    The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms, which costs some
+    digits, or, where rows are so wide that it would cost many, a sum over the coordinates.
+    """
+
+    def __init__(self, Z: AnyArray) -> None:
+        self._columns = np.ascontiguousarray(Z.T)
+        half = -0.5 * np.einsum("ij,ij->i", Z, Z)[:, None]
+        self._is_wide = bool(half.min() < -0.5 * WIDE**2)
+        ones = np.ones_like(half)
+        self._left = np.hstack([Z, half, ones])
+        self._right = np.hstack([Z, ones, half])
+
+    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
+        exponents = tiles[0]
+        if self._is_wide:
+            here, there = self._columns[:, rows], self._columns[:, columns]
+            np.multiply(inner_differences(here, there, here, there), -0.5, out=exponents)
+        else:
+            np.matmul(self._left[rows], self._right[columns].T, out=exponents)
+            np.minimum(exponents, 0.0, out=exponents)
+        if engine() == COMPILED and exponents.dtype == np.float64:
+            exp_inplace(exponents)
+        else:
+            np.exp(exponents, out=exponents)
+
+
+class _WeightedGaussianTiles(_GaussianTiles):
+    """Tiles of WW' * K."""
+
+    def __init__(self, Z: AnyArray, weights: AnyArray) -> None:
+        super().__init__(Z)
+        self._weights = weights
+
+    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
+        super().fill(rows, columns, tiles)
+        tiles[0][...] *= self._weights[rows] @ self._weights[columns].T
+
+
+class _GaussianRateTiles(_GaussianTiles):
+    """Tiles of K and of K * M."""
+
+    def __init__(self, islands: Islands, Z_rate: FloatArray) -> None:
+        super().__init__(islands.positions)
+        Z = islands.local
+        self._local, self._rate = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z_rate.T)
+        inner = np.einsum("ij,ij->i", Z, Z_rate)[:, None]
+        ones = np.ones_like(inner)
+        self._left_rate = np.hstack([-Z, -Z_rate, inner, ones])
+        self._right_rate = np.hstack([Z_rate, Z, ones, inner])
+
+    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
+        super().fill(rows, columns, tiles)
+        if self._is_wide:
+            here, there = self._local[:, rows], self._local[:, columns]
+            tiles[1][...] = inner_differences(here, there, self._rate[:, rows], self._rate[:, columns])
+        else:
+            np.matmul(self._left_rate[rows], self._right_rate[columns].T, out=tiles[1])
+        np.multiply(tiles[0], tiles[1], out=tiles[1])

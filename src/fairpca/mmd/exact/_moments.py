@@ -1,0 +1,113 @@
+"""All second derivatives of a sum of w'Kw from one product with the kernel matrix."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from fairpca._utils.threads import run_all
+from fairpca._utils.typing import AnyArray
+from fairpca.mmd.exact._gaussian import weighted_gaussian_products
+
+
+@dataclass(frozen=True)
+class KernelMoments:
+    r"""A u for the u that the derivatives of h = sum_b w_b'K w_b need, A = WW' * K.
+
+    With projections z and directions N, both in units of the bandwidth, block (a, b) of the Hessian is
+
+    .. math:: -2 N' (\mathrm{diag}(C 1) - C) N, \qquad C_{ij} = A_{ij} ([a = b] - (z_{ia} - z_{ja}) (z_{ib} - z_{jb})).
+
+    The product of differences is expanded, so that every block follows from A applied to 1, z_a, z_a z_b, N and z_a N.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n,)
+        A 1.
+    first : ndarray of shape (n, d)
+        A z_a.
+    second : ndarray of shape (d, d, n)
+        A (z_a z_b).
+    directions : ndarray of shape (n, q)
+        A N.
+    mixed : ndarray of shape (n, d * q)
+        A (z_a N), side by side.
+    """
+
+    total: AnyArray
+    first: AnyArray
+    second: AnyArray
+    directions: AnyArray
+    mixed: AnyArray
+
+    @classmethod
+    def of(cls, positions: AnyArray, Z: AnyArray, N: AnyArray, weights: AnyArray) -> "KernelMoments":
+        """Compute the products.
+
+        Parameters
+        ----------
+        positions : ndarray of shape (n, d)
+            Projections in units of the bandwidth, for the kernel; float32 or float64, like the others.
+        Z : ndarray of shape (n, d)
+            The same, those of each island from an origin of its own (see `Islands`).
+        N : ndarray of shape (n, q)
+            Rows along the directions of the chart, likewise.
+        weights : ndarray of shape (n, k)
+            W.
+        """
+        (n, d), q = Z.shape, N.shape[1]
+        upper = np.triu_indices(d)
+        operand = np.hstack(
+            [np.ones((n, 1), dtype=Z.dtype), Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)]
+        )
+        products = weighted_gaussian_products(positions, weights, operand)
+        splits = np.cumsum([1, d, len(upper[0]), q])
+        total, first, pairs, directions, mixed = np.split(products, splits, axis=1)
+        second = np.empty((d, d, n), dtype=Z.dtype)
+        second[upper] = pairs.T
+        second[upper[1], upper[0]] = pairs.T
+        return cls(total[:, 0], first, second, directions, mixed)
+
+    def hessian(self, Z: AnyArray, N: AnyArray) -> AnyArray:
+        """Return the Euclidean Hessian in the directions N, without the chart's own term."""
+        d, q = Z.shape[1], N.shape[1]
+        row_sums = self._row_sums(Z)
+        crossed = self.mixed - scaled_copies(self.directions, Z)
+        same = N.T @ self.directions
+        hessian = np.empty((d, q, d, q), dtype=Z.dtype)
+
+        def fill_blocks(a: int) -> None:
+            # N' C N without its [a = b] part is S + S' - T - T' with S = (z_a N)' A (z_b N) and
+            # T = (z_a N)'(z_b A N): symmetric, and the same for (a, b) and (b, a).
+            crossing = (Z[:, a : a + 1] * N).T @ crossed[:, a * q :]
+            weighted = N.T @ scaled_copies(N, row_sums[a, a:].T)
+            halves = (2.0 * crossing - weighted).reshape(q, d - a, q)
+            halves[:, 0] += same
+            blocks = halves + halves.transpose(2, 1, 0)
+            hessian[a, :, a:] = blocks
+            hessian[a:, :, a] = blocks.transpose(1, 0, 2)
+
+        run_all([partial(fill_blocks, a) for a in range(d)])
+        return hessian.reshape(d * q, d * q)
+
+    def _row_sums(self, Z: AnyArray) -> AnyArray:
+        """Return C 1 for every pair (a, b), of shape (d, d, n)."""
+        total = self.total
+        columns, sums = Z.T, self.first.T
+        crossed = columns[:, None] * sums[None]
+        expanded = columns[:, None] * columns[None] * total - crossed - np.swapaxes(crossed, 0, 1) + self.second
+        return np.eye(len(columns), dtype=Z.dtype)[:, :, None] * total - expanded
+
+
+def scaled_copies(N: AnyArray, Z: AnyArray) -> AnyArray:
+    """Return the blocks z_a * N for a = 1, ..., d, side by side.
+
+    Parameters
+    ----------
+    N : ndarray of shape (n, q)
+        What is scaled row by row.
+    Z : ndarray of shape (n, d)
+        The scales.
+    """
+    return (Z[:, :, None] * N[:, None, :]).reshape(len(N), -1)

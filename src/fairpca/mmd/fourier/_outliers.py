@@ -1,0 +1,148 @@
+"""Rows outside the box of a Fourier grid, whose kernel values are computed one by one."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd.exact import inner_differences
+from fairpca.mmd.fourier._grid import MOST_OUTLIERS, FourierGrid
+
+CHUNK = 64
+"""Outliers at a time, so that their kernel values with the rows of a piece stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """Rows outside the box; a sum of two is their union.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_out, p)
+        Centred rows.
+    weights : ndarray of shape (n_out, k)
+        Their weights.
+    count : int
+        How many there are; `rows` holds no more than `MOST_OUTLIERS` of them.
+    """
+
+    rows: FloatArray
+    weights: FloatArray
+    count: int
+
+    @classmethod
+    def none(cls, n_features: int, n_weights: int) -> "Outliers":
+        """Return no rows, of p features and with `n_weights` weights."""
+        return cls(np.empty((0, n_features)), np.empty((0, n_weights)), 0)
+
+    def __add__(self, other: "Outliers") -> "Outliers":
+        if not other.count:
+            return self
+        return Outliers(
+            np.concatenate([self.rows, other.rows])[:MOST_OUTLIERS],
+            np.concatenate([self.weights, other.weights])[:MOST_OUTLIERS],
+            self.count + other.count,
+        )
+
+    def positions(self, frame: Coordinates, grid: FourierGrid) -> FloatArray:
+        """Return the rows in the axes of the box, of shape (d, n_out), seen from its centre."""
+        return frame.matrix.T @ self.rows.T - grid.centre[:, None]
+
+
+def cross_products(Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray) -> FloatArray:
+    """Return sum_io w_ia k(y_i, y_o) w_ob over rows i in the box and outliers o, for all weights a and b.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (d, n)
+        Rows in the box.
+    weights : ndarray of shape (k, n)
+        Their weights.
+    Y_out : ndarray of shape (d, n_out)
+        Outliers.
+    weights_out : ndarray of shape (n_out, k)
+        Their weights.
+    """
+    products = np.zeros((len(weights), len(weights)))
+    for chunk in _chunks(Y_out):
+        products += (weights @ _kernel(Y, Y_out[:, chunk]).T) @ weights_out[chunk]
+    return products
+
+
+def cross_forces(
+    Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray, forms: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the `cross_products` C, and the gradient of 2 <P, C> by the y_i and by the y_o, for each form P.
+
+    Parameters
+    ----------
+    Y, weights, Y_out, weights_out : ndarray
+        See `cross_products`.
+    forms : ndarray of shape (n_forms, k, k)
+        P.
+    """
+    products = np.zeros((len(weights), len(weights)))
+    inside, outside = _no_forces(Y, forms), _no_forces(Y_out, forms)
+    for chunk in _chunks(Y_out):
+        kernel = _kernel(Y, Y_out[:, chunk])
+        products += (weights @ kernel.T) @ weights_out[chunk]
+        for form, on_rows, on_outliers in zip(forms, inside, outside, strict=True):
+            pulls = (-2.0 * weights_out[chunk]) @ form @ weights * kernel
+            _add_forces(on_rows, on_outliers[:, chunk], pulls, Y, Y_out[:, chunk])
+    return products, np.concatenate(inside), np.concatenate(outside)
+
+
+def cross_force_rates(
+    Y: FloatArray,
+    weights: FloatArray,
+    Y_out: FloatArray,
+    weights_out: FloatArray,
+    forms: FloatArray,
+    rate: FloatArray,
+    rate_out: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rates of change of the gradients of `cross_forces` when the rows move.
+
+    Parameters
+    ----------
+    Y, weights, Y_out, weights_out, forms : ndarray
+        See `cross_forces`.
+    rate : ndarray of shape (d, n)
+        Velocities of the rows in the box.
+    rate_out : ndarray of shape (d, n_out)
+        Velocities of the outliers.
+    """
+    inside, outside = _no_forces(Y, forms), _no_forces(Y_out, forms)
+    for chunk in _chunks(Y_out):
+        here, velocity = Y_out[:, chunk], rate_out[:, chunk]
+        kernel, rates = _kernel(Y, here), inner_differences(here, Y, velocity, rate)
+        for form, on_rows, on_outliers in zip(forms, inside, outside, strict=True):
+            pulls = (-2.0 * weights_out[chunk]) @ form @ weights * kernel
+            _add_forces(on_rows, on_outliers[:, chunk], pulls, rate, velocity)
+            # The rate of k is -k (y_o - y_i).(y'_o - y'_i).
+            _add_forces(on_rows, on_outliers[:, chunk], -pulls * rates, Y, here)
+    return np.concatenate(inside), np.concatenate(outside)
+
+
+def _no_forces(Y: FloatArray, forms: FloatArray) -> FloatArray:
+    return np.zeros((len(forms), *Y.shape))
+
+
+def _chunks(Y_out: FloatArray) -> Iterator[slice]:
+    return (slice(start, start + CHUNK) for start in range(0, Y_out.shape[1], CHUNK))
+
+
+def _kernel(Y: FloatArray, Y_out: FloatArray) -> FloatArray:
+    """Return k(y_o, y_i), of shape (n_out, n): the rows, of which there are more, are contiguous."""
+    squares = inner_differences(Y_out, Y, Y_out, Y)
+    squares *= -0.5
+    return np.exp(squares, out=squares)
+
+
+def _add_forces(inside: FloatArray, outside: FloatArray, pulls: FloatArray, Y: FloatArray, Y_out: FloatArray) -> None:
+    """Add sum_o pull_oi (y_i - y_o) and sum_i pull_oi (y_o - y_i)."""
+    inside += pulls.sum(axis=0) * Y - Y_out @ pulls
+    outside += pulls.sum(axis=1) * Y_out - Y @ pulls.T

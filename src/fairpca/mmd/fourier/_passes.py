@@ -1,0 +1,199 @@
+"""The two passes over the rows of a Fourier discrepancy: moments, then forces.
+
+What is here runs on one block of rows, maybe in another process, and returns something small that can be added.
+"""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
+from fairpca.comparison import RowWeights
+from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd._forms import forces_on_weights
+from fairpca.mmd.fourier._features import FourierFeatures
+from fairpca.mmd.fourier._grid import FourierGrid
+from fairpca.mmd.fourier._outliers import Outliers, cross_force_rates, cross_forces, cross_products
+
+
+@dataclass(frozen=True)
+class BoxMoments:
+    """Result of the first pass.
+
+    Attributes
+    ----------
+    tensors : ndarray of shape (k, D_last, D_others)
+        Sums of the features of the rows in the box with each of k weights.
+    outliers : Outliers
+        The rows outside.
+    """
+
+    tensors: FloatArray
+    outliers: Outliers
+
+    def __add__(self, other: "BoxMoments") -> "BoxMoments":
+        return BoxMoments(self.tensors + other.tensors, self.outliers + other.outliers)
+
+
+@dataclass(frozen=True)
+class Forces:
+    """Result of the second pass.
+
+    Attributes
+    ----------
+    total : ndarray of shape (p, n_forms * d)
+        sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i, for each form.
+    cross_products : ndarray of shape (k, k)
+        sum_io w_ia k(y_i, y_o) w_ob over the rows i in the box and o outside.
+    """
+
+    total: FloatArray
+    cross_products: FloatArray
+
+    def __add__(self, other: "Forces") -> "Forces":
+        return Forces(self.total + other.total, self.cross_products + other.cross_products)
+
+
+@dataclass(frozen=True)
+class ForceField:
+    """What a row feels: tensors for rows in the box, and the rows outside one by one.
+
+    Attributes
+    ----------
+    tensors : ndarray of shape (n_tensors, D_last, D_others)
+        For each coordinate and weight the coefficients of the force on a unit of weight. For rates of change those at
+        rest come first, then their derivatives in each coordinate.
+    outliers : Outliers
+        The rows outside.
+    forms : ndarray of shape (n_forms, k, k)
+        How much each weight of a row feels of what each weight makes.
+    """
+
+    tensors: FloatArray
+    outliers: Outliers
+    forms: FloatArray
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A few rows: centred, in the axes of the box, with weights that are 0 outside of it."""
+
+    rows: FloatArray
+    Y: FloatArray
+    weights: FloatArray
+    outside: BoolArray
+    outside_weights: FloatArray
+
+    def outliers(self) -> Outliers:
+        return Outliers(self.rows[self.outside], self.outside_weights, len(self.outside_weights))
+
+
+def absolute_weights(X: AnyArray, attached: AnyArray, columns: RowWeights) -> FloatArray:
+    """Return sum_i |w_ic| of a block."""
+    return np.abs(columns.of(attached)).sum(axis=0)
+
+
+def moments_of_block(
+    X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, grid: FourierGrid
+) -> BoxMoments:
+    """Return the moments of the rows in the box, and the rows outside."""
+    features = FourierFeatures(grid)
+    tensors = np.zeros((weights.n_columns, *features.shape))
+    outliers = Outliers.none(X.shape[1], weights.n_columns)
+    for piece in _pieces(X, weights.of(attached), frame, grid):
+        tensors += features.moments(piece.Y, piece.weights)
+        outliers += piece.outliers()
+    return BoxMoments(tensors, outliers)
+
+
+def moment_rates_of_block(
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    grid: FourierGrid,
+    direction: FloatArray,
+) -> BoxMoments:
+    """Return the same for the weights w_b and then, coordinate by coordinate, w_b * y'_a with the velocities y'."""
+    features = FourierFeatures(grid)
+    n_weights, d = weights.n_columns, direction.shape[1]
+    tensors = np.zeros(((1 + d) * n_weights, *features.shape))
+    outliers = Outliers.none(X.shape[1], n_weights)
+    for piece in _pieces(X, weights.of(attached), frame, grid):
+        velocities = direction.T @ piece.rows.T
+        moving = (piece.weights * velocities[:, None]).reshape(d * n_weights, -1)
+        tensors += features.moments(piece.Y, np.concatenate([piece.weights, moving]))
+        outliers += piece.outliers()
+    return BoxMoments(tensors, outliers)
+
+
+def cross_products_of_block(
+    X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, grid: FourierGrid, outliers: Outliers
+) -> FloatArray:
+    """Return the `Forces.cross_products` of a block."""
+    Y_out = outliers.positions(frame, grid)
+    pieces = _pieces(X, weights.of(attached), frame, grid)
+    return np.sum([cross_products(piece.Y, piece.weights, Y_out, outliers.weights) for piece in pieces], axis=0)
+
+
+def forces_of_block(
+    X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, grid: FourierGrid, field: ForceField
+) -> Forces:
+    """Return the forces on the rows of a block and on the outliers, summed as the gradients need them."""
+    features, outliers = FourierFeatures(grid), field.outliers
+    d, n_weights = frame.matrix.shape[1], weights.n_columns
+    total, products = np.zeros((X.shape[1], len(field.forms) * d)), np.zeros((n_weights, n_weights))
+    Y_out = outliers.positions(frame, grid)
+    for piece in _pieces(X, weights.of(attached), frame, grid):
+        felt = features.contract(piece.Y, field.tensors).reshape(d, n_weights, -1)
+        forces = forces_on_weights(felt, piece.weights, field.forms)
+        if outliers.count:
+            cross, inside, outside = cross_forces(piece.Y, piece.weights, Y_out, outliers.weights, field.forms)
+            products += cross
+            forces += inside
+            total += outliers.rows.T @ outside.T
+        total += piece.rows.T @ forces.T
+    return Forces(total, products)
+
+
+def force_rates_of_block(
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    grid: FourierGrid,
+    field: ForceField,
+    direction: FloatArray,
+) -> FloatArray:
+    """Return the rate of change of `Forces.total` when row x has the velocity direction'(x - mean)."""
+    features, outliers = FourierFeatures(grid), field.outliers
+    d, n_weights = direction.shape[1], weights.n_columns
+    total = np.zeros((X.shape[1], len(field.forms) * d))
+    Y_out, rate_out = outliers.positions(frame, grid), direction.T @ outliers.rows.T
+    for piece in _pieces(X, weights.of(attached), frame, grid):
+        velocities = direction.T @ piece.rows.T
+        at_rest, *moved = features.contract(piece.Y, field.tensors).reshape(1 + d, d, n_weights, -1)
+        felt = at_rest + np.einsum("bi,baci->aci", velocities, np.stack(moved))
+        forces = forces_on_weights(felt, piece.weights, field.forms)
+        if outliers.count:
+            inside, outside = cross_force_rates(
+                piece.Y, piece.weights, Y_out, outliers.weights, field.forms, velocities, rate_out
+            )
+            forces += inside
+            total += outliers.rows.T @ outside.T
+        total += piece.rows.T @ forces.T
+    return total
+
+
+def _pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, grid: FourierGrid) -> Iterator[_Piece]:
+    # The height is the same in both passes: products of other shapes may round differently, and a row on the edge of
+    # the box must not be inside in one pass and outside in the other.
+    height = FourierFeatures(grid).height
+    for start in range(0, len(X), height):
+        piece = slice(start, start + height)
+        rows = frame.centred(X[piece])
+        Y = frame.matrix.T @ rows.T - grid.centre[:, None]
+        outside = np.any(np.abs(Y) > grid.half_width[:, None], axis=0)
+        yield _Piece(rows, Y, np.where(outside, 0.0, weights[piece].T), outside, weights[piece][outside])

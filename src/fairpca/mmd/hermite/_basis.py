@@ -1,0 +1,163 @@
+"""The Mercer-Hermite expansion of the Gaussian kernel, fitted to the spread of the rows along each axis."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.mmd._coordinates import main_body, principal_rotation
+from fairpca.mmd.hermite._tree import ProductTree, product_tree
+
+NARROWEST = 0.05
+"""Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
+
+
+@dataclass(frozen=True)
+class HermiteBasis:
+    r"""D eigenfunctions of the kernel exp(-\|y - y'\|^2 / 2) under a normal distribution wider than the rows.
+
+    In rotated coordinates y the kernel is a product over coordinates of sum_n psi_n(y) psi_n(y') with
+
+    .. math:: \psi_n(y) = \sqrt{\lambda_n \beta / (2^n n!)}\, e^{-\delta^2 y^2} H_n(\alpha \beta y), \quad
+              \lambda_n \propto t^n.
+
+    For standard deviation s the weight 1.5 times as wide has alpha^2 = 1 / (3 s^2), so that beta^2 = sqrt(1 + 6 s^2)
+    and t = (beta^2 - 1) / (beta^2 + 1). All else follows from t: 2 delta^2 = 1 - t, lambda_0 beta = sqrt(1 - t^2), and
+
+    .. math:: \sqrt{n + 1}\, \psi_{n+1} &= \sqrt{1 - t^2}\, y \psi_n - \sqrt{n}\, t \psi_{n-1}, \\
+              \psi_n' &= -(1 - t) y \psi_n + \sqrt{1 - t^2} \sqrt{n}\, \psi_{n-1}.
+
+    A feature is a product of one psi of each coordinate; the D products with the largest eigenvalues are kept, and
+    with each of them all of lower order.
+
+    Attributes
+    ----------
+    rotation : ndarray of shape (d, d)
+        From projections to the axes.
+    ratios : ndarray of shape (d,)
+        t for each coordinate.
+    tree : ProductTree
+        How the features are made.
+    orders : ndarray of shape (D, d)
+        Orders n of each feature.
+    above, below : ndarray of shape (d, D)
+        Number of the feature one order higher and lower in each coordinate; D where there is none.
+    """
+
+    rotation: FloatArray
+    ratios: FloatArray
+    tree: ProductTree
+    orders: IntArray
+    above: IntArray
+    below: IntArray
+
+    @classmethod
+    def fit(cls, Z: FloatArray, n_features: int) -> "HermiteBasis":
+        """Fit axes and spread to rows.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, d)
+            Projections of a sample of rows, in bandwidths. Those of few rows too far from the others for the kernel
+            to see them do not count: the features are 0 there.
+        n_features : int
+            D.
+        """
+        Z = Z[main_body(Z)]
+        rotation = principal_rotation(Z)
+        squares = 6 * np.maximum((Z @ rotation).std(axis=0), NARROWEST) ** 2
+        ratios = squares / (1 + np.sqrt(1 + squares)) ** 2
+        tree = product_tree(list(range(Z.shape[1])), np.log(ratios), n_features)
+        orders = tree.made_indices
+        return cls(rotation, ratios, tree, orders, _neighbours(orders, 1), _neighbours(orders, -1))
+
+    @property
+    def n_features(self) -> int:
+        """The number D of features."""
+        return len(self.orders)
+
+    @property
+    def decay(self) -> FloatArray:
+        """2 delta^2 = 1 - t for each coordinate."""
+        return 1 - self.ratios
+
+    def values(self, Y: FloatArray, workspace: FloatArray | None = None) -> FloatArray:
+        """Return the features, of shape (D, n), at n points.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Points, in the axes.
+        workspace : ndarray, default=None
+            At least D n numbers to overwrite, instead of new memory.
+        """
+        size = self.n_features * Y.shape[1]
+        features = (np.empty(size) if workspace is None else workspace[:size]).reshape(self.n_features, -1)
+        self.tree.make_values(self._table(Y), features)
+        return features
+
+    def moments(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the weighted sums of the features over points, of shape (n_columns, D).
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Points, in the axes.
+        weights : ndarray of shape (n_columns, n)
+            Their weights.
+        """
+        return self.tree.moments(self._table(Y), weights)
+
+    def raised(self, coefficients: FloatArray, a: int) -> FloatArray:
+        """Return c^(a), with which d/dy_a sum_f c_f Phi_f = sum_f c^(a)_f Phi_f - (1 - t_a) y_a sum_f c_f Phi_f.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (n_vectors, D)
+            Vectors c.
+        a : int
+            The coordinate.
+        """
+        return self._slopes[a] * np.sqrt(self.orders[:, a] + 1.0) * _padded(coefficients)[:, self.above[a]]
+
+    def lowered(self, moments: FloatArray, a: int) -> FloatArray:
+        """Return the transpose of `raised`, applied to vectors of moments of shape (n_vectors, D)."""
+        return self._slopes[a] * np.sqrt(self.orders[:, a]) * _padded(moments)[:, self.below[a]]
+
+    @property
+    def _slopes(self) -> FloatArray:
+        """sqrt(1 - t^2) for each coordinate."""
+        return np.sqrt(1 - self.ratios**2)
+
+    def _table(self, Y: FloatArray) -> FloatArray:
+        """Return psi_n(y_a), of shape (n_orders, d, n)."""
+        table = np.empty((int(self.orders.max()) + 1, *Y.shape))
+        ratios, slopes = self.ratios[:, None], self._slopes[:, None]
+        with np.errstate(over="ignore"):
+            np.exp(-0.5 * self.decay[:, None] * Y * Y, out=table[0])
+        table[0] *= np.sqrt(slopes)
+        steps = slopes * Y
+        for n in range(len(table) - 1):
+            np.multiply(steps, table[n], out=table[n + 1])
+            if n:
+                table[n + 1] -= (math.sqrt(n) * ratios) * table[n - 1]
+            table[n + 1] /= math.sqrt(n + 1)
+        return table
+
+
+def _neighbours(orders: IntArray, step: int) -> IntArray:
+    """Return for each coordinate and feature the number of the feature `step` orders away, D where there is none."""
+    number = {tuple(row): f for f, row in enumerate(orders.tolist())}
+    neighbours = np.empty(orders.T.shape, dtype=np.int64)
+    for a in range(orders.shape[1]):
+        moved = orders.copy()
+        moved[:, a] += step
+        neighbours[a] = [number.get(tuple(row), len(orders)) for row in moved.tolist()]
+    return neighbours
+
+
+def _padded(vectors: FloatArray) -> FloatArray:
+    """Append the 0 that missing features have."""
+    return np.concatenate([vectors, np.zeros((len(vectors), 1))], axis=1)

@@ -1,0 +1,270 @@
+"""The MMD^2 of rows projected to any number of dimensions, in time linear in the rows, by Hermite features."""
+# SPDX-License-Identifier: MIT
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.comparison import Comparison
+from fairpca.mmd._aligned import AlignedMMD
+from fairpca.mmd._coordinates import Coordinates, MeasuredRows
+from fairpca.mmd._forms import weighted_form
+from fairpca.mmd._measurement import Measurement
+from fairpca.mmd.hermite._basis import HermiteBasis
+from fairpca.mmd.hermite._heavy import HeavyRows
+from fairpca.mmd.hermite._passes import (
+    force_rates_of_block,
+    forces_of_block,
+    moment_rates_of_block,
+    moments_of_block,
+    residuals_of_block,
+)
+from fairpca.mmd.hermite._residual import ResidualSample
+from fairpca.rows import Partial, Rows
+
+PART_ROWS = (4096, 16384)
+"""Rows of the parts of the sample that tells what features leave out: the second where the first is too few."""
+
+
+class HermiteMMD:
+    r"""Discrepancies h_j(V) = <P_j, W'KW> of projected rows, with D features of the kernel.
+
+    The kernel is a sum of products of eigenfunctions (see `HermiteBasis`), of which the D with the largest eigenvalues
+    are kept, so that
+
+    .. math:: h_D = \sum_c |\sum_i w_{ic} \Phi(z_i)|^2 \le h.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows, with the stratum of each attached.
+    coordinates : Coordinates
+        From raw rows to the coordinates of the frames V.
+    comparison : Comparison
+        What is compared.
+    bandwidth : float
+        sigma.
+    n_features : int, default=1000
+        D.
+    seed : int, default=0
+        Draws the samples on which errors are estimated.
+
+    Notes
+    -----
+    Every call fits the basis (rotation, spread, orders) to its frame, from a sample of rows. `anchored` fits it once
+    and keeps it: h_D then is a smooth function of the matrix V, and `evaluate` and `hessian_product` are its exact
+    derivatives. With a basis that stays, h_D(V O) differs from h_D(V) for rotations O by no more than the
+    truncation error: a solver that retracts without rotating, as the polar retraction does, never notices.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        coordinates: Coordinates,
+        comparison: Comparison,
+        bandwidth: float,
+        n_features: int = 1000,
+        seed: int = 0,
+    ) -> None:
+        self.n_measures = comparison.n_measures
+        self.n_rows = rows.n_rows
+        self.bandwidth = float(bandwidth)
+        data = MeasuredRows(rows, coordinates, comparison, self.bandwidth)
+        self._data, self._sample = data.seen_from_the_body()
+        self._basis: HermiteBasis | None = None
+        self.n_features = n_features
+        self._seed = seed
+        self._residual_samples: dict[int, ResidualSample] = {}
+        self.offset: FloatArray = np.zeros(self.n_measures)
+
+    def anchored(self, V: FloatArray, offset: FloatArray | None = None) -> "HermiteMMD":
+        """Return the same discrepancy with the basis that suits V and a constant added to its values.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        offset : ndarray of shape (n_measures,), default=None
+            Added to the vector h: what is known of exact h - h_D at V. By default 0.
+        """
+        anchored = copy.copy(self)
+        anchored._basis = HermiteBasis.fit(self._sample @ V, self.n_features)
+        anchored.offset = np.zeros(self.n_measures) if offset is None else np.asarray(offset, dtype=np.float64)
+        return anchored
+
+    def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
+        """Return the discrepancy for use around V, see `Approximation`."""
+        return AlignedMMD(self.anchored(V, known - self.anchored(V).features_value(V)), V)
+
+    def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
+        """Return the vector h at V with its errors, see `Approximation`."""
+        for part_rows in PART_ROWS:
+            measured = Measurement(*self.value_and_error(V, self._residual_sample(part_rows)))
+            if np.all(measured.errors <= error):
+                break
+        return measured
+
+    def _residual_sample(self, part_rows: int) -> ResidualSample:
+        """Return the sample with so many rows in a part; it is drawn once."""
+        if part_rows not in self._residual_samples:
+            generator = np.random.default_rng([self._seed, part_rows])
+            self._residual_samples[part_rows] = self.residual_sample(generator, part_rows)
+        return self._residual_samples[part_rows]
+
+    def features_value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_D) at V, without offset.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        basis = self._basis_at(V)
+        return self._by_measure(self._total(moments_of_block, self._frame(V, basis), basis))
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_D + offset) at V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        return self.features_value(V) + self.offset
+
+    def value_and_bound(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r"""Return the best estimate of the vector h at V and bounds on its errors, without use of the offset.
+
+        With the residual r_i = 1 - \|Phi(z_i)\|^2 of the kernel at each row the estimate is h_D + sum_i w_i^2 r_i,
+        exact on the diagonal. Since the rest of the kernel is positive semidefinite, the exact h is at least h_D and at
+        most h_D + (sum_i \|w_i\| sqrt(r_i))^2.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+
+        Returns
+        -------
+        values, bounds : ndarray of shape (n_measures,)
+            The estimates, and how far at most each is from the exact h_j but for rounding.
+        """
+        least, diagonal, most, _ = self._range(V, self._basis_at(V))
+        estimate = least + diagonal
+        return estimate, np.maximum(estimate - least, most - estimate)
+
+    def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
+        """Return the vector h at V and its errors, given a sample of the rows, without use of the offset.
+
+        As `value_and_bound`, with what the features leave out off the diagonal computed for the rows where it can be
+        most, and estimated on the sample for the others: the errors are those of the estimate, exceeded with a
+        probability of about one in a thousand.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        sample : ResidualSample
+            Drawn from these rows, see `residual_sample`.
+
+        Returns
+        -------
+        values, errors : ndarray of shape (n_measures,)
+            The estimates and their errors.
+        """
+        basis = self._basis_at(V)
+        least, diagonal, most, heavy = self._range(V, basis)
+        left_out, errors = map(self._data.sum_of_columns, sample.estimate(V, basis, heavy))
+        values = np.clip(least + diagonal + left_out, least, most)
+        return values, np.minimum(errors, np.maximum(values - least, most - values))
+
+    def residual_sample(self, generator: np.random.Generator, part_rows: int) -> ResidualSample:
+        """Draw a sample of the rows for `value_and_error`.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Draws it.
+        part_rows : int
+            Rows of each of its parts. The errors fall, and the time grows with the square, of this.
+        """
+        return ResidualSample.draw(self._data, generator, part_rows)
+
+    def _range(self, V: FloatArray, basis: HermiteBasis) -> tuple[FloatArray, FloatArray, FloatArray, HeavyRows]:
+        """Return the least each h_j can be, what the residual's diagonal adds, the most it can be, and heavy rows."""
+        columns = self._data.comparison.columns
+        sums = self._data.rows.total(residuals_of_block, columns, self._frame(V, basis), basis)
+        least = self._data.sum_of_columns(np.einsum("cf,cf->c", sums.moments, sums.moments))
+        most = least + self._data.sum_of_columns(sums.spread**2)
+        return least, self._data.sum_of_columns(sums.diagonal), most, sums.heavy
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_D + offset) and the Euclidean gradient of each entry, in two passes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+
+        Returns
+        -------
+        values : ndarray of shape (n_measures,)
+            The values.
+        gradients : ndarray of shape (n_measures, r, d)
+            Their gradients with respect to V.
+        """
+        basis = self._basis_at(V)
+        frame = self._frame(V, basis)
+        moments = self._total(moments_of_block, frame, basis)
+        potentials = 2 * moments
+        field = np.concatenate([potentials, _raised(potentials, basis)])
+        total = self._total(forces_of_block, frame, basis, field, self._data.comparison.forms)
+        return self._by_measure(moments) + self.offset, self._data.gradients(total, basis.rotation)
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative of the gradient of sum_j lambda_j h_D,j along `direction`, in two passes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        direction : ndarray of shape (r, d)
+            Direction E; any matrix, tangent or not.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j; by default all 1.
+        """
+        basis = self._basis_at(V)
+        frame, velocity = self._frame(V, basis), self._frame(direction, basis).matrix
+        sums = self._total(moment_rates_of_block, frame, basis, velocity)
+        moments, damped, *moving = np.split(sums, 2 + V.shape[1])
+        rates = damped + np.sum([basis.lowered(each, b) for b, each in enumerate(moving)], axis=0)
+        slopes = _raised(2 * moments, basis)
+        curvatures = np.concatenate([_raised(each, basis) for each in np.split(slopes, V.shape[1])])
+        field = np.concatenate([2 * moments, slopes, curvatures])
+        rate_field = np.concatenate([2 * rates, _raised(2 * rates, basis)])
+        form = weighted_form(self._data.comparison.forms, multipliers)
+        total = self._total(force_rates_of_block, frame, basis, field, rate_field, form, velocity)
+        return self._data.gradient(total, basis.rotation)
+
+    def _basis_at(self, V: FloatArray) -> HermiteBasis:
+        return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)
+
+    def _frame(self, V: FloatArray, basis: HermiteBasis) -> Coordinates:
+        return self._data.along(V, basis.rotation)
+
+    def _by_measure(self, moments: FloatArray) -> FloatArray:
+        return self._data.by_measure(moments @ moments.T)
+
+    def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
+        """Return a sum over the rows with their weights."""
+        return self._data.rows.total(function, self._data.comparison.weights, *arguments)
+
+
+def _raised(coefficients: FloatArray, basis: HermiteBasis) -> FloatArray:
+    """Return c^(a) for each coordinate a, one after the other."""
+    return np.concatenate([basis.raised(coefficients, a) for a in range(len(basis.ratios))])

@@ -1,0 +1,221 @@
+"""The passes over the rows of a Hermite discrepancy: moments, residuals, forces.
+
+What is here runs on one block of rows, maybe in another process, and returns something small that can be added.
+"""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.comparison import RowWeights
+from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd._forms import forces_on_weights
+from fairpca.mmd.hermite._basis import HermiteBasis
+from fairpca.mmd.hermite._heavy import HeavyRows
+
+PIECE_NUMBERS = 2**20
+"""Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
+wait for each other's interpreter lock, which every short operation takes."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Moments of the features, with what they leave of the kernel.
+
+    Attributes
+    ----------
+    moments : ndarray of shape (n_columns, D)
+        sum_i w_ic Phi(y_i).
+    diagonal : ndarray of shape (n_columns,)
+        sum_i w_ic^2 r_i with the residual r_i = 1 - |Phi(y_i)|^2 of the kernel at row i.
+    spread : ndarray of shape (n_columns,)
+        sum_i |w_ic| sqrt(r_i).
+    heavy : HeavyRows
+        The rows with the largest |w_i| sqrt(r_i).
+    """
+
+    moments: FloatArray
+    diagonal: FloatArray
+    spread: FloatArray
+    heavy: HeavyRows
+
+    def __add__(self, other: "Residuals") -> "Residuals":
+        return Residuals(
+            self.moments + other.moments,
+            self.diagonal + other.diagonal,
+            self.spread + other.spread,
+            self.heavy + other.heavy,
+        )
+
+
+def moments_of_block(
+    X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, basis: HermiteBasis
+) -> FloatArray:
+    """Return sum_i w_ib Phi(y_i), of shape (k, D)."""
+    total = np.zeros((weights.n_columns, basis.n_features))
+    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+        total += basis.moments(frame.matrix.T @ rows.T, piece_weights)
+    return total
+
+
+def residuals_of_block(
+    X: AnyArray, attached: AnyArray, columns: RowWeights, frame: Coordinates, basis: HermiteBasis
+) -> Residuals:
+    """Return moments and residuals of a block."""
+    n_columns, d = columns.n_columns, frame.matrix.shape[1]
+    nothing = np.zeros(n_columns)
+    total = Residuals(np.zeros((n_columns, basis.n_features)), nothing, nothing, HeavyRows.none(d, n_columns))
+    workspace = _workspace(basis)
+    start = 0
+    for rows, piece_weights in _pieces(X, columns.of(attached), frame, basis):
+        strata = attached[start : start + len(rows), 0]
+        start += len(rows)
+        Y = frame.matrix.T @ rows.T
+        features = basis.values(Y, workspace)
+        residual = residuals_of_features(features)
+        spread = np.abs(piece_weights) @ np.sqrt(residual)
+        heavy = HeavyRows.of(Y.T, piece_weights.T, strata, residual)
+        total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread, heavy)
+    return total
+
+
+def residuals_of_features(features: FloatArray) -> FloatArray:
+    """Return r = 1 - |Phi|^2, at least 0, for features of shape (D, n)."""
+    # Rounding can bring the sum of squares above 1.
+    return np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
+
+
+def moment_rates_of_block(
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    basis: HermiteBasis,
+    direction: FloatArray,
+) -> FloatArray:
+    """Return moments for the weights w_c, then -w_c * sum_b (1 - t_b) y_b y'_b, then w_c * y'_b for each b.
+
+    y' is the velocity direction'(x - mean) of a row; the result has the shape ((2 + d) * k, D).
+    """
+    n_weights, d = weights.n_columns, direction.shape[1]
+    total = np.zeros(((2 + d) * n_weights, basis.n_features))
+    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
+        damping = -np.einsum("a,ai,ai->i", basis.decay, Y, velocities)
+        factors = np.concatenate([np.ones((1, len(rows))), damping[None], velocities])
+        columns = (factors[:, None] * piece_weights).reshape(len(total), -1)
+        total += basis.moments(Y, columns)
+    return total
+
+
+def forces_of_block(
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    basis: HermiteBasis,
+    field: FloatArray,
+    forms: FloatArray,
+) -> FloatArray:
+    """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
+
+    Parameters
+    ----------
+    X, attached : ndarray
+        The block.
+    weights : RowWeights
+        The weights of its rows.
+    frame : Coordinates
+        From rows to the axes of the basis.
+    basis : HermiteBasis
+        The features.
+    field : ndarray of shape ((1 + d) * k, D)
+        Coefficients c of the potential of each weight, then c^(a) for each coordinate a.
+    forms : ndarray of shape (n_forms, k, k)
+        How much each weight of a row feels of each potential.
+
+    Returns
+    -------
+    total : ndarray of shape (p, n_forms * d)
+        The sums for each form, side by side.
+    """
+    n_weights, d = weights.n_columns, frame.matrix.shape[1]
+    total, workspace = np.zeros((X.shape[1], len(forms) * d)), _workspace(basis)
+    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+        Y = frame.matrix.T @ rows.T
+        felt = (field @ basis.values(Y, workspace)).reshape(1 + d, n_weights, -1)
+        pull = basis.decay[:, None] * Y
+        for number, (potential, *slopes) in enumerate(_by_form(felt, piece_weights, forms)):
+            forces = np.stack(slopes) - pull * potential
+            total[:, number * d : (number + 1) * d] += rows.T @ forces.T
+    return total
+
+
+def _by_form(felt: FloatArray, weights: FloatArray, forms: FloatArray) -> FloatArray:
+    """Return what rows feel, of shape (n_forms, n_felt, n)."""
+    return forces_on_weights(felt, weights, forms).reshape(len(forms), len(felt), -1)
+
+
+def force_rates_of_block(
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    basis: HermiteBasis,
+    field: FloatArray,
+    rate_field: FloatArray,
+    form: FloatArray,
+    direction: FloatArray,
+) -> FloatArray:
+    """Return the rate of change of the sum of `forces_of_block`.
+
+    Parameters
+    ----------
+    X, attached, weights, frame, basis
+        See `forces_of_block`.
+    field : ndarray of shape ((1 + d + d * d) * k, D)
+        Coefficients c, c^(a) and c^(a)(b).
+    rate_field : ndarray of shape ((1 + d) * k, D)
+        The rates of c and c^(a).
+    form : ndarray of shape (k, k)
+        How much each weight of a row feels of each potential.
+    direction : ndarray of shape (p, d)
+        The velocity of row x is direction'(x - mean).
+    """
+    n_weights, d = weights.n_columns, direction.shape[1]
+    total, workspace = np.zeros((X.shape[1], d)), _workspace(basis)
+    both = np.concatenate([field, rate_field])
+    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
+        felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_weights, -1)
+        numbers = _by_form(felt, piece_weights, form[None])[0]
+        here, slopes, curvatures, rate, slope_rates = np.split(numbers, np.cumsum([1, d, d * d, 1]))
+        pull = basis.decay[:, None] * Y
+        moved = np.einsum("bi,bi->i", velocities, slopes - pull * here)
+        forces = slope_rates - pull * (rate + moved) - basis.decay[:, None] * velocities * here
+        forces -= np.einsum("bi,bi->i", velocities, pull) * slopes
+        forces += np.einsum("bi,abi->ai", velocities, curvatures.reshape(d, d, -1))
+        total += rows.T @ forces.T
+    return total
+
+
+def _pieces(
+    X: AnyArray, weights: FloatArray, frame: Coordinates, basis: HermiteBasis
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield few centred rows at a time, and their weights as columns, so that their features stay in the cache."""
+    height = _height(basis)
+    for start in range(0, len(X), height):
+        piece = slice(start, start + height)
+        yield frame.centred(X[piece]), np.ascontiguousarray(weights[piece].T)
+
+
+def _height(basis: HermiteBasis) -> int:
+    return max(32, min(4096, PIECE_NUMBERS // basis.n_features))
+
+
+def _workspace(basis: HermiteBasis) -> FloatArray:
+    """Return memory for the features of a piece: new memory for every piece would be in no cache."""
+    return np.empty(basis.n_features * _height(basis))

@@ -1,0 +1,223 @@
+"""What Hermite features leave out of MMD^2: the heaviest rows exactly, the others from a random sample."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.stats import t as student
+
+from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.mmd._coordinates import MeasuredRows
+from fairpca.mmd.exact import kernel_products
+from fairpca.mmd.hermite._basis import HermiteBasis
+from fairpca.mmd.hermite._heavy import HeavyRows, heaviness
+from fairpca.mmd.hermite._passes import residuals_of_features
+from fairpca.rows import StratifiedDraw, deal
+
+N_PARTS = 16
+"""Parts of the sample; only pairs of rows within a part are compared."""
+
+FEWEST_DEALT = 16 * N_PARTS
+"""Rows of a group from which on they are dealt to the parts; fewer are in every part."""
+
+CONFIDENCE = 0.999
+"""Probability with which the error stays within the stated one."""
+
+
+@dataclass(frozen=True)
+class ResidualSample:
+    r"""Random rows, every group with its share, that tell what features leave out.
+
+    With D features Phi the kernel is k = Phi'Phi + R. The features give the part of h that belongs to Phi, and a pass
+    over the rows the diagonal of R. What remains, sum_{i != j} w_i w_j R(z_i, z_j), is small and has no preferred sign:
+    a few thousand rows know it far better than the bound (sum_i \|w_i\| sqrt(R_ii))^2 does.
+
+    A sample does not know what few rows add, when these rows are far from the others but near each other. The rows
+    that can add most, those with the largest \|w_i\| sqrt(R_ii), are therefore compared exactly with each
+    other, and by the sample with the rest only.
+
+    Attributes
+    ----------
+    data : MeasuredRows
+        All rows.
+    drawn : StratifiedDraw
+        Those in the sample. Only their projections are ever in memory.
+    order : ndarray of shape (k,)
+        Positions in `drawn` in the random order in which they are dealt.
+    """
+
+    data: MeasuredRows
+    drawn: StratifiedDraw
+    order: IntArray
+
+    @classmethod
+    def draw(cls, data: MeasuredRows, generator: np.random.Generator, part_rows: int) -> "ResidualSample":
+        """Draw rows.
+
+        Parameters
+        ----------
+        data : MeasuredRows
+            All rows.
+        generator : numpy.random.Generator
+            Draws them and deals them to the parts.
+        part_rows : int
+            Rows of each part, fewer where the table is short.
+        """
+        drawn = data.rows.stratified_draw(min(data.rows.n_rows, N_PARTS * part_rows), generator)
+        return cls(data, drawn, generator.permutation(len(drawn.indices)))
+
+    def estimate(self, V: FloatArray, basis: HermiteBasis, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
+        """Return sum_{i != j} w_ic w_jc R(z_i, z_j) for each column c, and how far the estimate may be off.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        basis : HermiteBasis
+            The features.
+        heavy : HeavyRows
+            The heaviest of all rows.
+
+        Returns
+        -------
+        values, errors : ndarray of shape (n_columns,)
+            The estimates, and the half widths of their confidence intervals.
+        """
+        Z, attached = self.data.rows.sample(self.drawn.indices, self.data.along(V, basis.rotation).project)
+        weights = self.data.comparison.columns.of(attached)
+        exact = heavy.above_level()
+        n_light = self.drawn.counts - np.bincount(exact.strata, minlength=len(self.drawn.counts))
+        order = self.order
+        sample = _Sample(Z[order], weights[order], self.drawn.strata[order], n_light, exact, heavy.level, basis)
+        left_out, errors = sample.estimate(self._parts(n_light))
+        return among_heavy_rows(exact, basis) + left_out, errors
+
+    def _parts(self, n_light: IntArray) -> list[IntArray]:
+        """Return the rows of each part; strata that may have few light rows are in all of them."""
+        strata = self.drawn.strata[self.order]
+        light = np.bincount(strata, minlength=len(n_light)) * n_light / self.drawn.counts
+        return deal(strata, N_PARTS, light >= FEWEST_DEALT)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Sampled rows in random order, beside the heavy ones.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (k, d)
+        Their positions in the axes of the basis.
+    weights : ndarray of shape (k, n_columns)
+        Their weights.
+    strata : ndarray of shape (k,)
+        Number of the stratum of each.
+    counts : ndarray of shape (n_strata,)
+        How many rows of each stratum of the table are not among the heavy ones.
+    heavy : HeavyRows
+        The heavy rows.
+    level : float
+        How heavy all others are at most.
+    basis : HermiteBasis
+        The features.
+    """
+
+    Z: FloatArray
+    weights: FloatArray
+    strata: IntArray
+    counts: IntArray
+    heavy: HeavyRows
+    level: float
+    basis: HermiteBasis
+
+    def estimate(self, parts: list[IntArray]) -> tuple[FloatArray, FloatArray]:
+        """Return 2 w_H'R w + sum_{i != j} w_i w_j R_ij over all light rows i, j and heavy rows H, and its error.
+
+        Every part gives an unbiased estimate, a U-statistic. The error is that of their mean, from the
+        variance of the influence of single rows (twice what a row takes part in): with few pairs the estimates of
+        parts are skewed, and their own variance would tell less.
+
+        Parameters
+        ----------
+        parts : list of ndarray of int
+            The rows of each part.
+        """
+        n_columns = self.weights.shape[1]
+        values, influences, times = np.zeros(n_columns), np.zeros_like(self.weights), np.zeros(len(self.Z), dtype=int)
+        for part in parts:
+            light, value, influence = self._of_part(part)
+            values += value / len(parts)
+            influences[light] += influence
+            times[light] += 1
+        variances, unseen = np.zeros(n_columns), np.zeros(n_columns)
+        for s, count in enumerate(self.counts):
+            of_stratum = (times > 0) & (self.strata == s)
+            if of_stratum.any():
+                mean_influences = influences[of_stratum] / times[of_stratum, None]
+                variances += mean_influences.var(axis=0) / max(len(mean_influences) - 1, 1)
+                heaviest = np.minimum(np.abs(self.weights[of_stratum]).max(axis=0), self.level)
+                in_every_part = bool(times[of_stratum].max() > 1)
+                unseen += _unseen_share(len(mean_influences), count, in_every_part) * count * heaviest
+        quantile = student.ppf((1 + CONFIDENCE) / 2, N_PARTS - 1)
+        return values, quantile * np.sqrt(variances) + unseen**2
+
+    def _of_part(self, part: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the light rows of one part, its estimate, and the influence of each of these rows."""
+        n_columns, n_heavy = self.weights.shape[1], len(self.heavy.weights)
+        features = self.basis.values(np.ascontiguousarray(self.Z[part].T))
+        residuals = residuals_of_features(features)
+        stratum, light = self.strata[part], heaviness(self.weights[part], residuals) <= self.level
+        drawn = np.maximum(np.bincount(stratum[light], minlength=len(self.counts)), 1)
+        # Heavy rows that were drawn stay, without weight.
+        weights = self.weights[part] * (light * (self.counts / drawn)[stratum])[:, None]
+        # One block of columns for the heavy rows, then one for each stratum.
+        blocks = np.zeros((n_heavy + len(part), 1 + len(self.counts), n_columns))
+        blocks[:n_heavy, 0] = self.heavy.weights
+        blocks[n_heavy + np.arange(len(part)), 1 + stratum] = weights
+        operand = blocks.reshape(len(blocks), -1)
+        moments = features @ operand[n_heavy:]
+        moments[:, :n_columns] = self._heavy_moments
+        products = kernel_products(np.vstack([self.heavy.positions, self.Z[part]]), operand, 1.0)[n_heavy:]
+        felt = (products - features.T @ moments).reshape(len(part), 1 + len(self.counts), n_columns)
+        own = np.arange(len(part)), 1 + stratum
+        felt[own] -= residuals[:, None] * weights
+        # Of n (n - 1) pairs of a stratum the part has k (k - 1).
+        pairs = (1 - 1 / np.maximum(self.counts, 1)) / np.maximum(1 - 1 / drawn, 0.5)
+        felt[own] *= pairs[stratum][:, None]
+        potential = felt.sum(axis=1)
+        value = np.einsum("ic,ic->c", weights, potential + felt[:, 0])
+        return part[light], value, (2 * drawn[stratum][:, None] * weights * potential)[light]
+
+    @cached_property
+    def _heavy_moments(self) -> FloatArray:
+        return self.basis.moments(np.ascontiguousarray(self.heavy.positions.T), self.heavy.weights.T).T
+
+
+def _unseen_share(n_drawn: int, count: int, in_every_part: bool) -> float:
+    """Return the share of a stratum of which the parts need not have seen a pair: it may add to h unnoticed.
+
+    Of a share q there are about (q n_drawn)^2 / (2 N_PARTS) pairs within parts; none with a probability of
+    1 - `CONFIDENCE` when this is its logarithm.
+    """
+    doubt = -math.log(1 - CONFIDENCE)
+    if in_every_part:
+        return 0.0 if n_drawn >= count else min(1.0, doubt / n_drawn)
+    return min(1.0, math.sqrt(2 * doubt * N_PARTS) / n_drawn)
+
+
+def among_heavy_rows(heavy: HeavyRows, basis: HermiteBasis) -> FloatArray:
+    """Return sum_{i != j} w_ic w_jc R(z_i, z_j) over the heavy rows, for each column c.
+
+    Parameters
+    ----------
+    heavy : HeavyRows
+        The rows.
+    basis : HermiteBasis
+        The features.
+    """
+    if not len(heavy.weights):
+        return np.zeros(heavy.weights.shape[1])
+    moments = basis.moments(np.ascontiguousarray(heavy.positions.T), heavy.weights.T)
+    products = kernel_products(heavy.positions, heavy.weights, 1.0) - heavy.residuals[:, None] * heavy.weights
+    return np.einsum("ic,ic->c", heavy.weights, products) - np.einsum("cf,cf->c", moments, moments)

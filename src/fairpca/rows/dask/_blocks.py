@@ -1,0 +1,133 @@
+"""Blocks of a Dask table and where tasks on them run: in threads here, or on a cluster that may lose workers."""
+# SPDX-License-Identifier: MIT
+
+import gc
+import sys
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from fairpca._utils.extras import require
+from fairpca._utils.threads import single_threaded_blas
+from fairpca.rows.dask._work import aligned
+
+ATTEMPTS = 3
+"""How often a pass is tried when workers die faster than the scheduler can replace what they held."""
+
+Graph = dict[Hashable, Any]
+
+
+class Blocks:
+    """The blocks of some arrays with equal row chunks.
+
+    On a cluster they are loaded once, and loading starts here; elsewhere nothing is kept, so that each pass reads them
+    anew and a table may be larger than memory.
+
+    Parameters
+    ----------
+    *arrays : dask.array.Array
+        Each of shape (n, anything), with one column chunk.
+    """
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = arrays
+        self._get = require("dask.base", "dask").get_scheduler(collections=arrays)
+        self._client = _client_behind(self._get)
+        self._loads = 0
+        self._load()
+
+    def run(self, build: Callable[..., tuple[Graph, Hashable]]) -> Any:
+        """Return the result of tasks on the blocks.
+
+        A scheduler recomputes what a dead worker held, so that this costs time only. It gives up on a block when
+        several workers died over it, and knows no blocks any more when it was started again: then they are loaded
+        again.
+
+        Parameters
+        ----------
+        build : callable
+            Given for each array the list of the names of its blocks, returns tasks and the name of the wanted one. It
+            is called for each attempt and should choose new names each time.
+        """
+        for _ in range(ATTEMPTS - 1):
+            with suppress(*_lost_data(self._client)):
+                return self._run_once(build)
+            self._load()
+        return self._run_once(build)
+
+    def _run_once(self, build: Callable[..., tuple[Graph, Hashable]]) -> Any:
+        tasks, wanted = build(*self._names)
+        graph, _ = require("dask.optimization", "dask").cull({**self._graph, **tasks}, [wanted])
+        # Threads of one process share the setting: it is made once, here, for all tasks that run in this process.
+        with reachable(self._client), single_threaded_blas():
+            return self._get(graph, wanted)
+
+    def _load(self) -> None:
+        """Load the blocks, under a new name: one that the scheduler has given up stays so while anyone knows it."""
+        self._graph: Graph = {}
+        if self._loads:
+            # The traceback of the error refers to blocks, and is part of a cycle.
+            gc.collect()
+        self._loads += 1
+        base = require("dask.base", "dask")
+        names = [f"fairpca_block-{base.tokenize(each.name, self._loads)}" for each in self._arrays]
+        arrays = [
+            each.map_blocks(aligned, dtype=each.dtype, name=name)
+            for each, name in zip(self._arrays, names, strict=True)
+        ]
+        if self._client:
+            with reachable(self._client):
+                loaded = self._client.persist(arrays)
+        else:
+            loaded = base.optimize(*arrays)
+        for array in loaded:
+            self._graph.update(array.__dask_graph__())
+        self._names = [[row[0] for row in array.__dask_keys__()] for array in loaded]
+
+
+@contextmanager
+def reachable(client: Any) -> Iterator[None]:
+    """Say in one sentence what to do when the scheduler cannot be reached.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The client whose status tells whether an error comes from there.
+    """
+    try:
+        if client and client.status != "running":
+            raise OSError(f"the client is {client.status}")
+        yield
+    except Exception as error:
+        if client and client.status != "running":
+            raise ConnectionError(
+                f"the Dask scheduler cannot be reached (the client is {client.status}): check that it runs, connect "
+                "with distributed.Client(address) and try again."
+            ) from error
+        raise
+
+
+def compute(*collections: Any) -> tuple[Any, ...]:
+    """Return the values of collections, computed where Dask would.
+
+    Parameters
+    ----------
+    *collections : dask collections
+        Computed together, so that what they share is computed once.
+    """
+    base = require("dask.base", "dask")
+    with reachable(_client_behind(base.get_scheduler(collections=collections))):
+        return base.compute(*collections)
+
+
+def _client_behind(get: Callable[..., Any]) -> Any:
+    """Return the client whose method this is, or None."""
+    owner = getattr(get, "__self__", None)
+    distributed = sys.modules.get("distributed")
+    return owner if distributed and isinstance(owner, distributed.Client) else None
+
+
+def _lost_data(client: Any) -> tuple[type[Exception], ...]:
+    """Return the exceptions that say that blocks or workers of a cluster are gone; none without a cluster."""
+    return (CancelledError, require("distributed.scheduler", "dask").KilledWorker) if client else ()

@@ -1,0 +1,6 @@
+"""The budget solver: all the variance that tolerances allow."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.solvers.budget._budget import Budget
+
+__all__ = ["Budget"]

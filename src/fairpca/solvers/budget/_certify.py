@@ -1,0 +1,58 @@
+"""The certificate of an answer."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.problem import Evaluation
+from fairpca.solvers._certificate import Certificate
+from fairpca.solvers.budget._closest import closest_at_point
+from fairpca.solvers.budget._curvature import View
+
+LIMITING = 0.95
+"""Share of its tolerance from which on an h_j can be what limits the answer."""
+
+
+def certify(view: View, variance_bound: float, tolerances: FloatArray) -> Certificate:
+    """Compute the certificate of an answer.
+
+    Parameters
+    ----------
+    view : View
+        The answer in a chart, with the model around a centre that is near it.
+    variance_bound : float
+        The share that no projection to as many components can exceed.
+    tolerances : ndarray of shape (n_measures,)
+        tau.
+    """
+    model, point = view
+    used = point.evaluation.discrepancies / tolerances
+    multipliers = closest_at_point(point, used >= min(LIMITING, float(used.max())))
+    length = float(np.linalg.norm(point.variance_gradient))
+    residual = float(np.linalg.norm(point.variance_gradient - multipliers @ point.discrepancy_gradients))
+    return Certificate(
+        multipliers=multipliers,
+        kkt_residual=residual / length if length > 0 else 0.0,
+        smallest_curvature=model.smallest_curvature(point, multipliers, multipliers > 0),
+        variance_bound=variance_bound,
+        budgets_used=used,
+    )
+
+
+def gains_by_dropping(answer: Evaluation | None, multipliers: FloatArray) -> bool:
+    """Tell whether turning a live component into a null direction improves the Lagrangian to first order.
+
+    Shrinking the component Vu changes -variance + sum_j mu_j h_j at the rate -u'V'(grad)u, so it helps where the
+    symmetric part of V'grad has a positive eigenvalue.
+
+    Parameters
+    ----------
+    answer : Evaluation or None
+        The answer; None counts as one that should be searched further.
+    multipliers : ndarray of shape (n_measures,)
+        mu.
+    """
+    if answer is None:
+        return True
+    inside = answer.point.T @ (answer.weighted_gradient(multipliers) - answer.variance_gradient)
+    return bool(np.linalg.eigvalsh((inside + inside.T) / 2)[-1] > 0)

@@ -1,0 +1,157 @@
+"""Second-order models of the Lagrangian in a chart."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from fairpca._utils.typing import BoolArray, FloatArray, IntArray
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._metric import GROWTH, Metric
+from fairpca.solvers.budget._chart import Chart, ChartPoint
+from fairpca.solvers.budget._lagrangian import Lagrangian
+
+DEPENDENT = 1e-8
+"""Length of what others leave of a unit vector below which it depends on them."""
+
+MOST_DENSE = 1500
+"""Coordinates up to which the Hessian is built: 18 MB, and factored in a twentieth of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A chart with the Hessians of variance (diagonal) and of sum_j lambda_j h_j at its centre.
+
+    With more than `MOST_DENSE` coordinates the discrepancy's Hessian is known on the directions of Q with most variance
+    only. Along the others rows hardly move, so there the variance's own Hessian says nearly all.
+
+    Attributes
+    ----------
+    chart : Chart
+        The chart.
+    leading : ndarray of int of shape (k,)
+        Coordinates on which the Hessian is known.
+    discrepancy_hessian : ndarray of shape (k, k)
+        Hessian of sum_j lambda_j h_j there.
+    mixture : ndarray of shape (n_measures,)
+        lambda, which sum to 1.
+    sizes : ndarray of shape (n_measures,)
+        The h_j at the centre.
+    """
+
+    chart: Chart
+    leading: IntArray
+    discrepancy_hessian: FloatArray
+    mixture: FloatArray
+    sizes: FloatArray
+
+    @classmethod
+    def around(
+        cls, here: Evaluation, problem: FairSubspaceProblem, multipliers: FloatArray, single_precision: bool = False
+    ) -> "View":
+        """Build the model around an evaluated frame and return it with the centre of its chart.
+
+        Parameters
+        ----------
+        here : Evaluation
+            The frame, on the live axes.
+        problem : FairSubspaceProblem
+            The problem.
+        multipliers : ndarray of shape (n_measures,)
+            In which proportion the h_j matter, none below 0.
+        single_precision : bool, default=False
+            Compute the discrepancy's Hessian in float32.
+        """
+        chart = Chart.around(here.point, problem.shares, problem.rank)
+        centre = here.rotated(chart.rotation)
+        n_directions, d = chart.Q.shape[1], chart.V.shape[1]
+        # Q's columns come by increasing variance.
+        first = n_directions - min(n_directions, max(1, MOST_DENSE // d))
+        leading = np.arange(chart.dimension).reshape(d, n_directions)[:, first:].ravel()
+        total = float(multipliers.sum())
+        mixture = multipliers / total if total > 0 else np.full(len(multipliers), 1.0 / len(multipliers))
+        hessian = problem.hessian(centre, chart.Q[:, first:], mixture, single_precision)
+        model = cls(chart, leading, hessian, mixture, here.discrepancies)
+        return model, ChartPoint.read(chart, np.zeros(chart.dimension), centre)
+
+    def lagrangian_hessian(self, multipliers: FloatArray) -> FloatArray:
+        """Return the Hessian of -variance + sum_j mu_j h_j on the leading coordinates.
+
+        Of other proportions than those it was made for it knows the size: the mixture is scaled to weigh as much.
+        """
+        known = float(self.mixture @ self.sizes)
+        scale = float(multipliers @ self.sizes) / known if known > 0 else float(multipliers.sum())
+        hessian = (multipliers[0] if len(multipliers) == 1 else scale) * self.discrepancy_hessian
+        hessian[np.diag_indices_from(hessian)] -= self.chart.variance_hessian[self.leading]
+        return hessian
+
+    def newton_step(self, point: ChartPoint, lagrangian: Lagrangian, radius: float) -> tuple[Metric, FloatArray]:
+        """Return the metric and the shifted Newton step of a Lagrangian, no longer than `radius`."""
+        gradient = lagrangian.gradient(point)
+        weights = lagrangian.weights(point)
+        hessian = self.lagrangian_hessian(weights)
+        for stiffness, weight, normal in zip(
+            lagrangian.stiffness, weights, point.discrepancy_gradients[:, self.leading], strict=True
+        ):
+            if stiffness > 0 and weight > 0:
+                hessian += stiffness * np.outer(normal, normal)
+        of_variance = -self.chart.variance_hessian
+        metric = Metric(hessian, 0.0, self.leading, of_variance)
+        step = -metric.solve(gradient)
+        while np.linalg.norm(step) > radius:
+            shift = max(GROWTH * metric.shift, 1e-3 * float(np.abs(np.diag(hessian)).mean()))
+            metric = Metric(hessian, shift, self.leading, of_variance)
+            step = -metric.solve(gradient)
+        return metric, step
+
+    def predicted_discrepancies(self, point: ChartPoint, step: FloatArray) -> FloatArray:
+        """Return quadratic models of the h_j after a step.
+
+        The Hessian of each is not known, only that of their mixture. h_j is a squared norm, so that its curvature along
+        the step is at least (g_j's)^2 / (2 h_j); what the mixture has beyond is shared out by the size of the h_j. Of
+        one measure this is its quadratic model.
+        """
+        h, linear = point.evaluation.discrepancies, point.discrepancy_gradients @ step
+        leading = step[self.leading]
+        quadratic = 0.5 * float(leading @ (self.discrepancy_hessian @ leading))
+        least = linear**2 / np.maximum(4.0 * h, 1e-300) if len(h) > 1 else np.zeros(1)
+        share = h / max(float(self.mixture @ h), 1e-300) if len(h) > 1 else np.ones(1)
+        return h + linear + least + (quadratic - float(self.mixture @ least)) * share
+
+    def smallest_curvature(self, point: ChartPoint, multipliers: FloatArray, active: BoolArray) -> float:
+        """Return the smallest eigenvalue of the Lagrangian's Hessian on directions that keep active h_j to first order.
+
+        Only the leading coordinates are looked at.
+        """
+        hessian = self.lagrangian_hessian(multipliers)
+        normals = [_unit(normal) for normal in point.discrepancy_gradients[active][:, self.leading]]
+        while normals and hessian.size:
+            hessian, normals = _without(hessian, normals)
+        if hessian.size == 0:
+            return float("inf")
+        return float(eigh(hessian, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+
+
+def _without(hessian: FloatArray, normals: list[FloatArray]) -> tuple[FloatArray, list[FloatArray]]:
+    """Return a form and other normals on the orthogonal complement of the first of some normals of unit length.
+
+    A reflection maps the normal to the first axis; the other axes span its complement.
+    """
+    normal, *others = normals
+    if np.linalg.norm(normal) <= DEPENDENT:
+        return hessian, others
+    v = _unit(normal)
+    v[0] += np.copysign(1.0, v[0])
+    v /= np.linalg.norm(v)
+    half = np.outer(v, 2.0 * (hessian @ v) - 2.0 * float(v @ hessian @ v) * v)
+    reflected = [other - 2.0 * float(v @ other) * v for other in others]
+    return (hessian - half - half.T)[1:, 1:], [other[1:] for other in reflected]
+
+
+def _unit(normal: FloatArray) -> FloatArray:
+    return normal / max(float(np.linalg.norm(normal)), 1e-300)
+
+
+View = tuple[Model, ChartPoint]
+"""A point in a chart, with the model around the chart's centre."""

@@ -1,0 +1,45 @@
+"""What a cycle minimises."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.solvers.budget._chart import ChartPoint
+
+
+@dataclass(frozen=True, eq=False)
+class Lagrangian:
+    r"""The (augmented) Lagrangian of the constraints h_j <= t_j.
+
+    .. math:: L = -\text{variance} + \sum_j \phi_j(h_j - t_j), \qquad
+              \phi_j(e) = \mu_j e + \tfrac{c_j}{2} e^2 \text{ while } \phi_j' \ge 0, \text{ then constant.}
+
+    Attributes
+    ----------
+    multipliers, targets : ndarray of shape (n_measures,)
+        mu and t.
+    stiffness : ndarray of shape (n_measures,)
+        c; 0 is the plain Lagrangian. A maximum of variance on h = t need not be a minimum of the plain Lagrangian:
+        across the constraint it can be a saddle, which c > 0 straightens.
+    """
+
+    multipliers: FloatArray
+    targets: FloatArray
+    stiffness: FloatArray
+
+    def value(self, point: ChartPoint) -> float:
+        """Return L."""
+        excess = point.evaluation.discrepancies - self.targets
+        slack = np.where(self.stiffness > 0, -self.multipliers / np.maximum(self.stiffness, 1e-300), -np.inf)
+        pressed = np.maximum(excess, slack)
+        return -point.evaluation.variance + float((self.multipliers + 0.5 * self.stiffness * pressed) @ pressed)
+
+    def weights(self, point: ChartPoint) -> FloatArray:
+        """Return the weights of the gradients of the h_j, mu_j + c_j (h_j - t_j) where that is positive."""
+        return np.maximum(self.multipliers + self.stiffness * (point.evaluation.discrepancies - self.targets), 0.0)
+
+    def gradient(self, point: ChartPoint) -> FloatArray:
+        """Return the gradient of L."""
+        return self.weights(point) @ point.discrepancy_gradients - point.variance_gradient

@@ -1,0 +1,42 @@
+"""Random starts."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.geometry import Grassmann
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers.unconstrained import Penalised, RiemannianBFGS
+
+N_RANDOM = 10
+
+
+def fairest_frame(
+    problem: FairSubspaceProblem, weights: FloatArray, generator: np.random.Generator, n_axes: int
+) -> Evaluation:
+    """Minimise sum_j lambda_j h_j, from the fairest of ten random frames.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    weights : ndarray of shape (n_measures,)
+        lambda.
+    generator : numpy.random.Generator
+        Draws the frames.
+    n_axes : int
+        The frames lie in the span of the first so many axes.
+    """
+    manifold, auxiliary = Grassmann(), Penalised(problem, weights, alpha=0.0)
+    frames = [_random_frame(problem, manifold, generator, n_axes) for _ in range(N_RANDOM)]
+    fairest = min(frames, key=lambda frame: float(weights @ problem.discrepancies(frame)))
+    bfgs = RiemannianBFGS(max_iter=60)
+    return bfgs.minimise(auxiliary, manifold, auxiliary.sample(fairest), gradient_tolerance=1e-5).sample.evaluation
+
+
+def _random_frame(
+    problem: FairSubspaceProblem, manifold: Grassmann, generator: np.random.Generator, n_axes: int
+) -> FloatArray:
+    frame = np.zeros(problem.shape)
+    frame[:n_axes] = manifold.random_point(n_axes, problem.n_components, generator)
+    return frame

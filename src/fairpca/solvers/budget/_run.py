@@ -1,0 +1,317 @@
+"""One run of the budget solver: from one start, with one number of live components."""
+# SPDX-License-Identifier: MIT
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._limits import TARGET, USED, VISIBLE
+from fairpca.solvers._line_search import Trial, wolfe_search
+from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
+from fairpca.solvers.budget._chart import Chart, ChartPoint
+from fairpca.solvers.budget._closest import closest_at_frame
+from fairpca.solvers.budget._curvature import Model, View
+from fairpca.solvers.budget._dual import ACCURACY
+from fairpca.solvers.budget._lagrangian import Lagrangian
+from fairpca.solvers.budget._multipliers import MultiplierSearch
+
+HOPELESS = 0.95
+"""Share of the variance to beat below which the bound on what a run can reach ends it."""
+
+LONG = 20
+"""Cycles of a run above which its landscape counts as rugged."""
+
+NEAR = 0.1
+"""Distance from the centre of a chart up to which its Hessian serves the next cycle as well."""
+
+NOTICED = 0.05
+"""Share of h that a single row must make up to count as standing alone."""
+
+MAX_RELEASES = 3
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Limits of a run: cycles, quasi-Newton steps in each, and the gain in variance share that counts as none."""
+
+    max_cycles: int
+    max_steps: int
+    gain_tolerance: float
+    deadline: float
+
+
+@dataclass(frozen=True)
+class RunStart:
+    """Where a run starts.
+
+    Attributes
+    ----------
+    frame : ndarray of shape (p, k)
+        A frame on the live axes.
+    multipliers : ndarray of shape (n_measures,) or None
+        First multipliers; None takes those that fit the gradients there.
+    view : View, default=None
+        The view from there, where it is known.
+    spring : bool, default=False
+        Hold h at the targets by springs from the beginning, where no multipliers have their minimiser there.
+    """
+
+    frame: FloatArray
+    multipliers: FloatArray | None
+    view: View | None = None
+    spring: bool = False
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """Where a run ended.
+
+    Attributes
+    ----------
+    best : Evaluation or None
+        The point of most variance that meets the tolerances, if any was met.
+    fairest : Evaluation
+        The point that came closest to meeting them.
+    stationary : bool
+        Whether `best` uses the budget and no further gain is in sight.
+    multipliers : ndarray of shape (n_measures,)
+        Multipliers at the end.
+    view : View or None
+        The end, if it is `best`, in a chart whose centre is near it.
+    rugged : bool
+        Whether the way was long, or rows that stood alone had to be brought back: another start may end higher.
+    """
+
+    best: Evaluation | None
+    fairest: Evaluation
+    stationary: bool
+    multipliers: FloatArray
+    view: View | None
+    rugged: bool
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What a cycle of the run did, for records, callbacks and the next cycle."""
+
+    multipliers: FloatArray
+    model: Model
+    point: ChartPoint
+    expected_gain: float
+    n_steps: int
+    collected: bool
+
+    @property
+    def moved(self) -> float:
+        """Distance from the centre of the chart."""
+        return float(np.linalg.norm(self.point.b))
+
+
+class BudgetRun:
+    """Maximise variance subject to h_j <= tau_j from one start.
+
+    A cycle chooses the multipliers mu, builds the exact Hessian at the current frame, and minimises
+    L = -variance + sum_j mu_j h_j by a few quasi-Newton steps whose initial metric is the factored Hessian of L.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem; `n_components` is the number of live components.
+    tolerances : ndarray of shape (n_measures,)
+        tau.
+    settings : RunSettings
+        Limits.
+    on_cycle : callable
+        Called with each `Cycle`.
+    """
+
+    def __init__(
+        self,
+        problem: FairSubspaceProblem,
+        tolerances: FloatArray,
+        settings: RunSettings,
+        on_cycle: Callable[[Cycle], None],
+    ) -> None:
+        self._problem = problem
+        self._tolerances = tolerances
+        self._settings = settings
+        self._on_cycle = on_cycle
+        self._radius = math.sqrt(problem.n_components)
+        self._best: Evaluation | None = None
+        self._fairest: Evaluation | None = None
+        self._released = False
+        self._n_cycles = 0
+
+    def run(self, start: RunStart, floor: float = -math.inf) -> RunOutcome:
+        """Run from a start.
+
+        Parameters
+        ----------
+        start : RunStart
+            First point and multiplier.
+        floor : float, default=-inf
+            Give up when the run can hardly reach this variance.
+        """
+        removed = np.zeros((len(start.frame), 0))
+        here = self._evaluate(start.frame) if start.view is None else self._seen_before(start.view)
+        search = MultiplierSearch(self._first_multipliers(start, here), TARGET * self._tolerances, start.spring)
+        search.advance(here)
+        view, fresh = (self._view(here, search), True) if start.view is None else (start.view, False)
+        while self._n_cycles < self._settings.max_cycles:
+            self._n_cycles += 1
+            cycle = self._cycle(view, search)
+            here = cycle.point.evaluation
+            self._on_cycle(cycle)
+            if self._finished(cycle):
+                return self._outcome(cycle.multipliers, end=cycle)
+            if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:
+                break
+            # A second time the old Hessian would repeat the error it has just made.
+            reusable = fresh and cycle.collected and cycle.moved <= NEAR
+            if search.stuck:
+                before = removed.shape[1]
+                frame, removed = self._release(here, removed)
+                if removed.shape[1] == before:
+                    break
+                self._released = True
+                here = self._evaluate(frame)
+                search.restart(search.multipliers / 500)
+                reusable = False
+            search.advance(here)
+            view = (cycle.model, cycle.point) if reusable else self._view(here, search)
+            fresh = not reusable
+        return self._outcome(search.multipliers)
+
+    def _seen_before(self, view: View) -> Evaluation:
+        evaluation = view[1].evaluation
+        self._remember(evaluation)
+        return evaluation
+
+    def _first_multipliers(self, start: RunStart, here: Evaluation) -> FloatArray:
+        # A run can end without multipliers, where it has nothing to teach.
+        for guess in (start.multipliers, closest_at_frame(here)):
+            if guess is not None and guess.max() > 0:
+                return guess
+        return np.ones(len(self._tolerances)) / len(self._tolerances)
+
+    def _view(self, here: Evaluation, search: MultiplierSearch) -> View:
+        return Model.around(here, self._problem, search.multipliers, single_precision=True)
+
+    def _cycle(self, view: View, search: MultiplierSearch) -> Cycle:
+        """Take quasi-Newton steps with the same multipliers in one chart."""
+        model, point = view
+        if model.chart.dimension == 0:
+            search.record(point.evaluation.discrepancies, minimised=True)
+            return Cycle(search.multipliers, model, point, 0.0, 0, collected=True)
+        lagrangian = search.lagrangian(model, point, self._radius)
+        metric, direction = model.newton_step(point, lagrangian, self._radius)
+        gain = first_gain = -float(lagrangian.gradient(point) @ direction)
+        pairs: list[CurvedPair] = []
+        n_steps = 0
+        # Superlinear forcing: the closer to the end, the more of the remaining gain a cycle must collect.
+        enough = max(self._settings.gain_tolerance, min(0.01, first_gain) * first_gain)
+        while n_steps < self._settings.max_steps:
+            after = self._step(model.chart, point, lagrangian, direction)
+            if after is None:
+                break
+            point, pairs = self._learn(pairs, point, after, lagrangian)
+            n_steps += 1
+            gradient = lagrangian.gradient(point)
+            direction = -quasi_newton_product(pairs, gradient, metric.solve)
+            gain = -float(gradient @ direction)
+            if gain <= enough or self._out_of_time():
+                break
+        search.record(point.evaluation.discrepancies, minimised=gain <= enough)
+        return Cycle(lagrangian.weights(point), model, point, gain, n_steps, collected=gain <= enough)
+
+    def _step(
+        self, chart: Chart, point: ChartPoint, lagrangian: Lagrangian, direction: FloatArray
+    ) -> ChartPoint | None:
+        def try_step(t: float) -> Trial[ChartPoint]:
+            b = point.b + t * direction
+            there = ChartPoint.read(chart, b, self._evaluate(chart.frame(b)))
+            slope = float(lagrangian.gradient(there) @ direction)
+            return Trial(t, lagrangian.value(there), slope, there)
+
+        slope = float(lagrangian.gradient(point) @ direction)
+        trial = wolfe_search(try_step, lagrangian.value(point), slope, 1.0)
+        return None if trial is None else trial.at
+
+    @staticmethod
+    def _learn(
+        pairs: list[CurvedPair], before: ChartPoint, after: ChartPoint, lagrangian: Lagrangian
+    ) -> tuple[ChartPoint, list[CurvedPair]]:
+        s = after.b - before.b
+        y = lagrangian.gradient(after) - lagrangian.gradient(before)
+        if s @ y > 1e-12 * (s @ s):
+            pairs = [*pairs, (s, y)]
+        return after, pairs
+
+    def _finished(self, cycle: Cycle) -> bool:
+        if cycle.point.b.size == 0:
+            return True  # the subspace of all live axes is the only one
+        h, mu, tau = cycle.point.evaluation.discrepancies, cycle.multipliers, self._tolerances
+        if not np.all(h <= tau):
+            return False
+        idle = mu * tau <= self._settings.gain_tolerance  # not active: more tolerance would buy nothing
+        if idle.all():
+            return True
+        target = TARGET * tau
+        spent = (h >= (1 - ACCURACY) * target) | (mu * (target - h) <= 2 * VISIBLE / len(tau))
+        return bool(np.all(idle | ((h >= USED * tau) & spent))) and cycle.expected_gain <= self._settings.gain_tolerance
+
+    def _bound(self, cycle: Cycle) -> float:
+        """Return the variance that the run cannot exceed by weak duality, were its neighbourhood convex.
+
+        No point with h <= tau has more variance than the maximum of variance - mu'(h - tau), whatever mu >= 0.
+        """
+        here = cycle.point.evaluation
+        return here.variance - float(cycle.multipliers @ (here.discrepancies - self._tolerances)) + cycle.expected_gain
+
+    def _release(self, here: Evaluation, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""
+        frame = here.point
+        violated = here.discrepancies > TARGET * self._tolerances
+        smallest = np.where(violated, NOTICED * here.discrepancies, np.inf)
+        isolated = self._problem.discrepancy.isolated_directions(frame, smallest)
+        n_free = self._problem.rank - frame.shape[1] - 2
+        if isolated.shape[1] == 0 or removed.shape[1] >= min(n_free, MAX_RELEASES * frame.shape[1]):
+            return frame, removed
+        directions, sizes, _ = np.linalg.svd(np.hstack([removed, isolated]), full_matrices=False)
+        directions = directions[:, sizes > 0.3 * sizes[0]][:, :n_free]
+        turned = frame - directions @ (directions.T @ frame)
+        return np.linalg.qr(turned)[0], directions
+
+    def _evaluate(self, frame: FloatArray) -> Evaluation:
+        """Evaluate a frame and remember it if it is the best or the fairest so far."""
+        evaluation = self._problem.evaluate(frame)
+        self._remember(evaluation)
+        return evaluation
+
+    def _remember(self, evaluation: Evaluation) -> None:
+        tau = self._tolerances
+        if self._fairest is None or evaluation.strain(tau) < self._fairest.strain(tau):
+            self._fairest = evaluation
+        if evaluation.meets(tau) and (self._best is None or evaluation.variance > self._best.variance):
+            self._best = evaluation
+
+    def _out_of_time(self) -> bool:
+        return time.perf_counter() > self._settings.deadline
+
+    def _outcome(self, multipliers: FloatArray, end: Cycle | None = None) -> RunOutcome:
+        """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
+        assert self._fairest is not None
+        rugged = self._released or self._n_cycles > LONG
+        best = self._best
+        if end is not None and best is not None and end.point.evaluation.meets(self._tolerances):
+            reached = end.point.evaluation
+            unused = float(multipliers @ (self._tolerances - reached.discrepancies))
+            if best.variance <= reached.variance + 2 * unused + VISIBLE:
+                view = (end.model, end.point) if end.moved <= NEAR else None
+                return RunOutcome(reached, self._fairest, True, multipliers, view, rugged)
+        return RunOutcome(best, self._fairest, False, multipliers, None, rugged)

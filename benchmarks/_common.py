@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fairpca.comparison import Comparison, DemographicParity, compare
+from fairpca.mmd import ExactMMD
 from fairpca.versions import environment
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
@@ -29,6 +31,17 @@ def splits(name: str) -> list[tuple[str, Any]]:
     if not paths:
         raise SystemExit(f"no published splits of {name} in {REFERENCE}; set FAIRPCA_REFERENCE")
     return [(path.stem, np.load(path)) for path in paths]
+
+
+def compared(groups: Any) -> tuple[Any, Comparison]:
+    """Return the stratum of each row, and the comparison of two groups."""
+    return compare(groups, len(groups), DemographicParity(), 1e-3)
+
+
+def exact_mmd(X: Any, groups: Any, bandwidth: float) -> ExactMMD:
+    """Return the exact discrepancy between groups."""
+    codes, comparison = compared(groups)
+    return ExactMMD(X, comparison.weights.of(codes), comparison, bandwidth)
 
 
 def best_time(function: Callable[[], Any], repeats: int = 5) -> float:

@@ -6,13 +6,13 @@ python benchmarks/hermite_error.py --save hermite_error
 import argparse
 
 import numpy as np
-from _common import save
-from fairpca.comparison._measures import demographic_parity
-from fairpca.data._streamed import N_FEATURES, PART_ROWS, StreamedData
+from _common import compared, save
 
-from fairpca.data._axes import AxesRequest
+from fairpca.data import AxesRequest, prepare_many_rows
+from fairpca.data._many_rows import N_FEATURES
 from fairpca.datasets import load_adult
 from fairpca.mmd import HermiteMMD
+from fairpca.mmd.hermite._hermite import PART_ROWS
 from fairpca.rows import ArrayRows
 from fairpca.solvers._start import mean_matched_frame
 
@@ -27,16 +27,18 @@ def main():
     parser.add_argument("--save", default=None, help="name of the result file")
     arguments = parser.parse_args()
     table = load_adult()
-    measures = demographic_parity(np.asarray(table.sensitive_features))
-    rows = ArrayRows(np.asarray(table.data, dtype=np.float64), measures.weights)
+    codes, comparison = compared(np.asarray(table.sensitive_features))
+    rows = ArrayRows(np.asarray(table.data, dtype=np.float64), codes)
     generator = np.random.default_rng(0)
-    data = StreamedData.of(rows, measures, "hermite", True, AxesRequest(COMPONENTS, "median", 0), generator)
-    hermite = HermiteMMD(rows, data.coordinates, measures.owner, 1, data.bandwidth, N_FEATURES)
-    random = np.zeros(data.coarse.shape)
+    request = AxesRequest(COMPONENTS, "median", 0)
+    data = prepare_many_rows(rows, comparison, "hermite", True, request, generator).problem
+    hermite = HermiteMMD(rows, data.coordinates, comparison, data.bandwidth, N_FEATURES)
+    random = np.zeros(data.sample.shape)
     random[: data.axes.rank] = np.linalg.qr(generator.normal(size=(data.axes.rank, COMPONENTS)))[0]
+    matched = mean_matched_frame(data.sample, data.axes.rank)
     results = []
-    for name, V in (("pca", data.coarse.pca()), ("mean-matched", mean_matched_frame(data.coarse)), ("random", random)):
-        exact = data.measure(V, 1e-3).values[0]
+    for name, V in (("pca", data.sample.pca()), ("mean-matched", matched), ("random", random)):
+        exact = data.measure(V, comparison.tolerances).values[0]
         plain, bound = (each[0] for each in hermite.value_and_bound(V))
         value, error = (
             each[0] for each in hermite.value_and_error(V, hermite.residual_sample(generator, PART_ROWS[0]))

@@ -4,6 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairpca.mmd import using_engine
+from fairpca.mmd.exact import HAS_COMPILED
+
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 
 
@@ -32,3 +35,27 @@ def two_groups(rng):
     X[group == "b"] += rng.normal(size=6)
     X[group == "b", 1] *= 1.5
     return X, group
+
+
+def require_compiled():
+    """Skip without the compiled loops, which need a compiler at install time; on CI, where there is one, fail."""
+    if not HAS_COMPILED:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("the compiled loops were not built: no C compiler?")
+
+
+@pytest.fixture
+def native():
+    """Return the compiled loops."""
+    require_compiled()
+    from fairpca.mmd.exact import _native
+
+    return _native
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def each_engine(request):
+    """Run a test on the compiled loops and on plain numpy."""
+    if request.param == "compiled":
+        require_compiled()
+    with using_engine(request.param):
+        yield

@@ -7,8 +7,8 @@ import pickle
 class PickledBlocks:
     """Rows in blocks of a given height, whose work is pickled on its way."""
 
-    def __init__(self, X, weights, height):
-        self.X, self.weights, self.height = X, weights, height
+    def __init__(self, X, attached, height):
+        self.X, self.attached, self.height = X, attached, height
         self.n_rows, self.n_columns = X.shape
 
     def total(self, function, *arguments):
@@ -16,11 +16,11 @@ class PickledBlocks:
         for start in range(0, self.n_rows, self.height):
             block = slice(start, start + self.height)
             task, data = pickle.loads(pickle.dumps((function, arguments)))
-            terms.append(pickle.loads(pickle.dumps(task(self.X[block], self.weights[block], *data))))
+            terms.append(pickle.loads(pickle.dumps(task(self.X[block], self.attached[block], *data))))
         total = terms[0]
         for term in terms[1:]:
             total = total + term
         return total
 
     def sample(self, indices):
-        return self.X[indices], self.weights[indices]
+        return self.X[indices], self.attached[indices]

@@ -1,4 +1,4 @@
-"""Imports go downwards only."""
+"""Imports go downwards only, and what is private to a folder stays in it."""
 
 import ast
 from pathlib import Path
@@ -9,68 +9,102 @@ import fairpca
 
 ROOT = Path(fairpca.__file__).parent
 FLOORS = {
-    "cli": 6,
-    "paper": 5,
-    "path": 4,
-    "estimator": 4,
-    "evaluation": 4,
-    "baselines": 3,
-    "plots": 3,
-    "metrics": 3,
-    "datasets": 3,
-    "_projection": 3,
-    "_fitting": 3,
-    "_tracing": 3,
-    "solvers": 2,
-    "_versions": 2,
-    "problem": 1,
-    "mmd": 1,
-    "measures": 1,
-    "rows": 0,
-    "_axes": 0,
-    "_canonical": 0,
-    "_components": 0,
-    "_scaling": 0,
-    "_method": 1,
-    "_prepare": 1,
-    "_streamed": 1,
+    "cli": 10,
+    "paper": 9,
+    "path": 8,
+    "estimator": 8,
+    "evaluation": 8,
+    "baselines": 7,
+    "plots": 7,
+    "metrics": 7,
+    "datasets": 7,
+    "fitting": 6,
+    "data": 5,
+    "solvers": 4,
+    "versions": 4,
+    "problem": 3,
+    "mmd": 3,
+    "comparison": 2,
+    "rows": 1,
     "geometry": 0,
     "exceptions": 0,
-    "_checks": 0,
-    "_extras": 0,
-    "_files": 0,
-    "_labels": 0,
-    "_magnitude": 0,
-    "_threads": 0,
-    "_typing": 0,
-    "_warn": 0,
+    "_utils": 0,
 }
+HOMES = {
+    "FairPCA": "estimator",
+    "FairPCAPath": "path",
+    "fair_pca_path": "path",
+    "show_versions": "versions",
+    "__version__": "_utils",
+}
+"""Where the names live that the package itself exports."""
+
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 
 
 def room(path):
-    relative = path.relative_to(ROOT)
-    return relative.parts[0].removesuffix(".py")
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imported_rooms(path):
+def folder(path):
+    """Return the dotted name of the folder of a module."""
+    return ".".join(["fairpca", *path.relative_to(ROOT).parts[:-1]])
+
+
+def imported_names(path):
+    """Yield the dotted names of the package that a module imports: modules, and what it takes from them."""
     for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module] if node.module != "fairpca" else [f"fairpca.{alias.name}" for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "fairpca" and len(parts) > 1:
-                yield {"FairPCA": "estimator", "__version__": "_typing"}.get(parts[1], parts[1])
+        else:
+            continue
+        yield from (name for name in names if name.startswith("fairpca."))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def is_private(part):
+    return part.startswith("_") and not part.startswith("__")
+
+
+def private_modules(name):
+    """Yield the folder and the name of each private module or folder along a dotted name."""
+    parts = name.split(".")
+    for depth in range(1, len(parts)):
+        place = ROOT.joinpath(*parts[1 : depth + 1])
+        if is_private(parts[depth]) and (place.is_dir() or place.with_suffix(".py").exists()):
+            yield ".".join(parts[:depth]), parts[depth]
+
+
+def is_inside(inner, outer):
+    return f"{inner}.".startswith(f"{outer}.")
+
+
+def test_every_room_has_a_floor():
+    assert {room(path) for path in MODULES} == set(FLOORS)
+
+
+@each_module
 def test_imports_go_downwards(path):
     here = room(path)
-    for other in imported_rooms(path):
+    for name in imported_names(path):
+        other = name.split(".")[1]
+        other = HOMES.get(other, other)
         assert other == here or FLOORS[other] <= FLOORS[here], f"{here} imports {other}, which is above it"
+
+
+@each_module
+def test_private_modules_stay_in_their_folder(path):
+    here = folder(path)
+    foreign = [
+        f"{home}.{private}"
+        for name in imported_names(path)
+        for home, private in private_modules(name)
+        if not is_inside(here, home)
+    ]
+    assert not foreign, f"{path.relative_to(ROOT)} imports {', '.join(sorted(set(foreign)))}"
 
 
 def test_the_core_needs_no_extra():

@@ -12,7 +12,7 @@ from fairpca.baselines import FPCA, TiedEigenvaluesWarning
 from fairpca.baselines._fpca_cvxpy import solve_fpca_sdp
 from fairpca.baselines._problem import FPCAProblem
 from fairpca.baselines._stiefel import FrameObjective, meet_means
-from fairpca.data._axes import PrincipalAxes
+from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import projection_distance
 

@@ -2,27 +2,39 @@ import warnings
 
 import numpy as np
 import pytest
-from fairpca.comparison._measures import demographic_parity
 
+from comparisons import by_group, exact_mmd, exact_parity
 from fairpca import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
-from fairpca.mmd import ExactMMD
 from fairpca.problem import FairSubspaceProblem
-from fairpca.solvers import Budget, Status, _curvature
+from fairpca.solvers import Budget, Status
 from fairpca.solvers._metric import Metric
-from fairpca.solvers.budget._chart import Chart, ChartPoint, Lagrangian
+from fairpca.solvers.budget import _curvature
+from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._curvature import Model
+from fairpca.solvers.budget._lagrangian import Lagrangian
 
 
-@pytest.fixture
-def problem(two_groups):
-    X, group = two_groups
+def problem_of(X, group):
     centred = X - X.mean(axis=0)
     variances, axes = np.linalg.eigh(centred.T @ centred / len(X))
     rows = centred @ axes[:, ::-1]
-    measures = demographic_parity(group)
-    return FairSubspaceProblem(variances[::-1], ExactMMD(rows, measures, 2.0), 2, 6, rows.T @ measures.weights)
+    codes, comparison = by_group(group)
+    differences = rows.T @ comparison.columns.of(codes)
+    return FairSubspaceProblem(variances[::-1], exact_mmd(rows, codes, comparison, 2.0), 2, 6, differences)
+
+
+@pytest.fixture(params=[2, 3], ids=["two groups", "three groups"])
+def problem(request, two_groups):
+    """Return a problem of one measure, or one of three."""
+    X, group = two_groups
+    return problem_of(X, group if request.param == 2 else np.where(np.arange(300) % 5 == 0, "c", group))
+
+
+@pytest.fixture
+def multipliers(problem):
+    return np.array([3.0, 0.5, 1.0])[: problem.n_measures]
 
 
 @pytest.fixture
@@ -34,10 +46,10 @@ def point_at(chart, problem, b):
     return ChartPoint.read(chart, b, problem.evaluate(chart.frame(b)))
 
 
-def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(problem, frame, rng):
+def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(problem, multipliers, frame, rng):
     chart = Chart.around(frame, problem.shares, problem.rank)
     here, direction = 0.3 * rng.normal(size=chart.dimension), rng.normal(size=chart.dimension)
-    lagrangian = Lagrangian(mu=3.0, target=0.01, stiffness=50.0)
+    lagrangian = Lagrangian(multipliers, targets=0.01 * multipliers, stiffness=50.0 * multipliers)
     point = point_at(chart, problem, here)
     slope = lagrangian.gradient(point) @ direction
 
@@ -47,12 +59,23 @@ def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(proble
     assert taylor_slope(remainder, np.logspace(-4, -2, 10)) == pytest.approx(2, abs=0.1)
 
 
-def test_model_is_exact_to_second_order(problem, frame, rng):
-    model, point = Model.around(problem.evaluate(frame), problem)
+def test_a_spring_that_pulls_nobody_is_at_rest(problem, multipliers, frame):
+    chart = Chart.around(frame, problem.shares, problem.rank)
+    point = point_at(chart, problem, np.zeros(chart.dimension))
+    h = point.evaluation.discrepancies
+    slack = Lagrangian(multipliers, targets=h + 1.0, stiffness=2 * multipliers)
+    np.testing.assert_array_equal(slack.weights(point), 0.0)
+    np.testing.assert_array_equal(slack.gradient(point), -point.variance_gradient)
+    pressed = Lagrangian(multipliers, targets=0.5 * h, stiffness=2 * multipliers)
+    np.testing.assert_allclose(pressed.weights(point), multipliers * (1 + h))
+
+
+def test_model_is_exact_to_second_order(problem, multipliers, frame, rng):
+    model, point = Model.around(problem.evaluate(frame), problem, multipliers)
     direction = rng.normal(size=model.chart.dimension)
-    lagrangian = Lagrangian(mu=3.0, target=0.0)
+    lagrangian = Lagrangian(multipliers, np.zeros_like(multipliers), np.zeros_like(multipliers))
     slope = lagrangian.gradient(point) @ direction
-    curvature = direction @ model.lagrangian_hessian(3.0) @ direction
+    curvature = direction @ model.lagrangian_hessian(multipliers) @ direction
 
     def remainder(t):
         value = lagrangian.value(point_at(model.chart, problem, t * direction))
@@ -61,12 +84,13 @@ def test_model_is_exact_to_second_order(problem, frame, rng):
     assert taylor_slope(remainder, np.logspace(-2.5, -1, 8)) == pytest.approx(3, abs=0.2)
 
 
-def test_smallest_curvature_is_that_of_the_tangent_space(problem, frame):
-    model, point = Model.around(problem.evaluate(frame), problem)
-    normal = point.discrepancy_gradient / np.linalg.norm(point.discrepancy_gradient)
-    basis = np.linalg.svd(normal[None])[2][1:]
-    expected = np.linalg.eigvalsh(basis @ model.lagrangian_hessian(2.0) @ basis.T)[0]
-    assert model.smallest_curvature(point, 2.0) == pytest.approx(expected)
+def test_smallest_curvature_is_that_of_the_tangent_space(problem, multipliers, frame):
+    model, point = Model.around(problem.evaluate(frame), problem, multipliers)
+    for active in (multipliers > 0, multipliers > 0.7, multipliers > 5):
+        basis = np.linalg.svd(np.vstack([point.discrepancy_gradients[active], np.zeros(model.chart.dimension)]))[2]
+        basis = basis[np.count_nonzero(active) :]
+        expected = np.linalg.eigvalsh(basis @ model.lagrangian_hessian(multipliers) @ basis.T)[0]
+        assert model.smallest_curvature(point, multipliers, active) == pytest.approx(expected)
 
 
 def test_metric_shifts_an_indefinite_hessian_until_it_is_positive(rng):
@@ -106,7 +130,7 @@ def test_no_nearby_subspace_in_the_budget_keeps_more(two_groups, rng):
     X, group = two_groups
     model = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
     scaled = (X - model.mean_) / model.scale_
-    mmd = ExactMMD(scaled, demographic_parity(group), model.bandwidth_)
+    mmd = exact_parity(scaled, group, model.bandwidth_)
     kept = np.sum((scaled @ model.components_.T) ** 2)
     slack = model.result_.certificate.multiplier * 2e-3 * 1e-3 * np.sum(scaled**2)
     for scale in (1e-3, 1e-2, 0.1):

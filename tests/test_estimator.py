@@ -253,8 +253,8 @@ def bad(X, group, case):
         group[5] = pd.NA
     if case == "one group":
         group[:] = "a"
-    if case == "three groups":
-        group[:3] = "c"
+    if case == "many groups":
+        group[:] = np.arange(300) // 2
     if case == "lonely":
         group[:] = "a"
         group[0] = "b"
@@ -276,7 +276,7 @@ def bad(X, group, case):
         ("missing nan", "has 1 missing values, the first in row 5"),
         ("missing NA", "has 1 missing values, the first in row 5"),
         ("one group", "has one group only, 'a'"),
-        ("three groups", r"has 3 groups, 'a' \(177 rows\), 'b' \(120 rows\), 'c' \(3 rows\); two can be compared"),
+        ("many groups", r"has 150 groups, 0 \(2 rows\), .*, ...; at most 100 can be compared. Merge some of them"),
         ("lonely", "has 1 row in group 'b'; each group needs at least 2"),
         ("short", "has 299 entries but X has 300 rows"),
         ("two columns", "must be one column"),
@@ -298,6 +298,13 @@ def test_bad_data_get_one_clear_sentence(two_groups, case, message):
         ({"n_components": "2"}, TypeError, "n_components must be an integer, or a share of the variance in"),
         ({"n_components": None}, TypeError, "n_components=None would keep every direction"),
         ({"tolerance": -1e-3}, ValueError, "tolerance=-0.001 must be a finite number >= 0"),
+        (
+            {"tolerance": [1e-3, 1e-3]},
+            ValueError,
+            "tolerance has 2 numbers, but there are 1 measures: a against b. Give",
+        ),
+        ({"fairness": "parity"}, ValueError, r"fairness='parity' is unknown; choose one of \['demographic_parity'\]"),
+        ({"fairness": 3}, TypeError, "fairness must be one of .* or a notion object; got 3"),
         ({"tolerance": np.nan}, ValueError, "tolerance=nan must be"),
         ({"tolerance": "small"}, TypeError, "tolerance must be a number; got 'small'"),
         ({"bandwidth": 0}, ValueError, "bandwidth=0 must be greater than 0"),

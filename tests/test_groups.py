@@ -14,13 +14,14 @@ import pyarrow as pa
 import pytest
 
 from fairpca import FairPCA, fair_pca_path
-from fairpca._utils.checks import check_two_groups, distinct
 from fairpca.baselines import FPCA
+from fairpca.comparison import DemographicParity, Groups, check_same_rows, check_two_groups, compare
+from fairpca.comparison._dask_groups import groups_beside
 from fairpca.exceptions import RowLabelsWarning
 from fairpca.metrics import delta_a, mmd2
-from fairpca.rows import check_same_rows, dask_table
 
 N = 12
+CHUNKS = (5, 5, 2)
 LETTERS = ["a", "b", "b"] * 4
 DATES = [datetime.date(2020, 1, 1) if letter == "a" else datetime.date(2021, 6, 1) for letter in LETTERS]
 
@@ -80,27 +81,37 @@ def in_dask(values):
 
 
 def groups_in_memory(values):
-    return distinct(check_two_groups(values, N))
+    return Groups.of(values, N)
 
 
 def groups_in_dask(values):
-    table = dask_table(da.zeros((N, 1), chunks=(5, 1)), values)
-    assert np.bincount(table.codes.compute()).tolist() == table.counts.tolist()
-    return table.labels, table.counts
+    return groups_beside(values, CHUNKS)
+
+
+def codes_of(groups):
+    """Return the number of the group of each row, after a look at its rows."""
+    codes = np.asarray(groups.codes)
+    assert codes.shape == (N, 1)
+    assert np.bincount(codes[:, 0]).tolist() == groups.counts.tolist()
+    return codes[:, 0].tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_every_kind_are_two_groups(kind):
-    labels, counts = groups_in_memory(KINDS[kind])
-    assert len(labels) == 2
-    assert sorted(counts.tolist()) == [4, 8]
+    groups = groups_in_memory(KINDS[kind])
+    assert len(groups.labels) == 2
+    assert sorted(groups.counts.tolist()) == [4, 8]
+    codes = codes_of(groups)
+    assert codes == numbers(codes[0], 1 - codes[0])
+    assert len(check_two_groups(KINDS[kind], N)) == N
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if in_dask(KINDS[kind]) is not None])
 def test_labels_of_every_kind_are_the_same_groups_in_dask(kind):
     here, there = groups_in_memory(KINDS[kind]), groups_in_dask(in_dask(KINDS[kind]))
-    assert here[0].tolist() == there[0].astype(here[0].dtype).tolist()
-    assert here[1].tolist() == there[1].tolist()
+    assert here.labels.tolist() == there.labels.astype(here.labels.dtype).tolist()
+    assert codes_of(here) == codes_of(there)
+    assert here.codes.dtype == there.codes.dtype
 
 
 EQUAL = {
@@ -115,8 +126,9 @@ EQUAL = {
 def test_equal_numbers_are_one_group(case):
     values, labels, counts = EQUAL[case]
     for found in (groups_in_memory(values), groups_in_dask(in_dask(values))):
-        assert found[0].tolist() == labels
-        assert found[1].tolist() == counts
+        assert found.labels.tolist() == labels
+        assert found.counts.tolist() == counts
+        codes_of(found)
 
 
 NO_COLUMN = {
@@ -138,8 +150,9 @@ def test_what_is_no_column_of_labels_is_named(case):
     values, message = NO_COLUMN[case]
     with pytest.raises(TypeError, match=message):
         check_two_groups(values, N)
-    with pytest.raises(TypeError, match=message):
-        dask_table(da.zeros((N, 1), chunks=(5, 1)), values)
+    for rows in (N, CHUNKS):
+        with pytest.raises(TypeError, match=message):
+            compare(values, rows, DemographicParity(), 1e-3)
 
 
 def test_rows_of_different_lengths_are_no_column():
@@ -169,19 +182,69 @@ def test_missing_labels_are_counted(kind):
         check_two_groups(MISSING[kind], N)
     if (lazy := in_dask(MISSING[kind])) is not None:
         with pytest.raises(ValueError, match="has 1 missing values; drop"):
-            dask_table(da.zeros((N, 1), chunks=(5, 1)), lazy)
+            compare(lazy, CHUNKS, DemographicParity(), 1e-3)
 
 
-def test_too_many_groups_are_listed_by_size():
+def test_more_groups_than_two_are_listed_by_size_where_two_are_compared():
     values = np.array(["d", "a", "b", "b", "c", "c", "c", "e", "f", "f", "f", "f"])
     message = (
         r"has 6 groups, 'f' \(4 rows\), 'c' \(3 rows\), 'b' \(2 rows\), 'a' \(1 row\), 'd' \(1 row\), ...; two can be "
-        "compared. Merge them"
+        "compared. Merge some of them, for example one group against all others."
     )
-    for labels in (values, values.astype(object), pl.Series(values.tolist()), in_dask(values)):
-        check = groups_in_dask if isinstance(labels, da.Array) else groups_in_memory
+    for labels in (values, values.astype(object), pl.Series(values.tolist())):
         with pytest.raises(ValueError, match=message):
-            check(labels)
+            check_two_groups(labels, N)
+
+
+TWO_ONLY = {
+    "FPCA": lambda X, group: FPCA(1).fit(X, sensitive_features=group),
+    "mmd2": lambda X, group: mmd2(X, sensitive_features=group, bandwidth=1.0),
+    "delta_a": lambda X, group: delta_a(X, sensitive_features=group, random_state=0),
+}
+
+
+@pytest.mark.parametrize("fit", TWO_ONLY.values(), ids=TWO_ONLY)
+def test_what_compares_two_groups_refuses_three(fit, rng):
+    with pytest.raises(ValueError, match=r"has 3 groups, 0 \(20 rows\), .*; two can be compared. Merge some"):
+        fit(rng.normal(size=(60, 3)), np.arange(60) % 3)
+
+
+FOUR = {
+    "strings": (np.array(["d", "a", "b", "c"] * 3), ["a", "b", "c", "d"]),
+    "numbers": (np.array([4.5, -1, 0, 3] * 3), [-1, 0, 3, 4.5]),
+    "objects": (objects(["4", 1, 2, "3"] * 3), ["1", "2", "3", "4"]),
+}
+
+
+@pytest.mark.parametrize("kind", FOUR)
+def test_more_groups_are_numbered_in_their_order(kind):
+    values, labels = FOUR[kind]
+    for groups in (groups_in_memory(values), groups_in_dask(in_dask(values))):
+        assert groups.labels.tolist() == labels
+        assert codes_of(groups) == [3, 0, 1, 2] * 3
+
+
+FEW_OR_MANY = {
+    "one": (np.full(300, "a"), "one group only, 'a'; two are needed"),
+    "rare": (np.where(np.arange(300) == 7, "rare", np.arange(300) % 2), "1 row in group 'rare'; each group needs"),
+    "many": (
+        np.arange(300) % 101,
+        r"101 groups, 0 \(3 rows\), .*, ...; at most 100 can be compared. Merge some of them",
+    ),
+}
+
+
+@pytest.mark.parametrize(("labels", "message"), FEW_OR_MANY.values(), ids=FEW_OR_MANY)
+def test_groups_that_cannot_be_compared_are_refused(rng, labels, message):
+    X = rng.normal(size=(300, 3))
+    with pytest.raises(ValueError, match=message):
+        FairPCA(1).fit(X, sensitive_features=labels)
+    with pytest.raises(ValueError, match=message.replace("101 groups", "more than 100 groups")):
+        FairPCA(1).fit(da.from_array(X, chunks=(100, 3)), sensitive_features=da.from_array(labels, chunks=75))
+
+
+def test_a_hundred_groups_can_be_compared():
+    assert len(Groups.of(np.arange(300) % 100, 300).labels) == 100
 
 
 # Rows and groups are matched by position

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairpca import FairPCA, _streamed
+from fairpca import FairPCA
+from fairpca.data import _many_rows
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2
+from fairpca.mmd.hermite import _hermite
 from fairpca.path import fair_pca_path
 from fairpca.solvers import REPMS, Budget, GradientDescent, Status
 
@@ -59,7 +61,7 @@ def test_a_part_of_the_rows_lies_between_the_sample_and_all():
 
 @pytest.mark.parametrize("d", [2, 6])
 def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back(rows, d, monkeypatch):
-    monkeypatch.setattr(_streamed, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
+    monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
     X, group = rows
     model = FairPCA(d, random_state=0).fit(X, sensitive_features=group)
     assert 0 < model.mmd2_error_ <= 1e-5
@@ -69,9 +71,9 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
 
 
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
-    monkeypatch.setattr(_streamed, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
-    monkeypatch.setattr(_streamed, "PART_ROWS", (64,))
-    monkeypatch.setattr(_streamed, "N_FEATURES", 30)
+    monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
+    monkeypatch.setattr(_hermite, "PART_ROWS", (64,))
+    monkeypatch.setattr(_many_rows, "N_FEATURES", 30)
     X, group = rows
     with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):
         model = FairPCA(6, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)

@@ -1,34 +1,18 @@
-import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from fairpca.comparison._measures import SignedMeasures, demographic_parity, merge_equal_rows
 from scipy.spatial.distance import cdist
 
+from comparisons import by_group, by_weights, exact_mmd, exact_parity, weights_of_groups
+from fairpca.comparison import NOWHERE
+from fairpca.data._few_rows import merge_equal_rows
 from fairpca.geometry import Grassmann, taylor_slope
-from fairpca.mmd import ExactMMD, _gaussian
+from fairpca.mmd import ExactMMD, engine, using_engine
+from fairpca.mmd.exact import HAS_COMPILED
 
 SIGMA = 1.3
-
-
-def require_compiled():
-    """Skip without the compiled loops, which need a compiler at install time; on CI, where there is one, fail."""
-    if not _gaussian.NATIVE:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("the compiled loops were not built: no C compiler?")
-
-
-@pytest.fixture
-def native():
-    require_compiled()
-    return _gaussian._native
-
-
-@pytest.fixture(params=[True, False], ids=["compiled", "numpy"])
-def engine(request, monkeypatch):
-    """Run a test on the compiled loops and on plain numpy."""
-    if request.param:
-        require_compiled()
-    monkeypatch.setattr(_gaussian, "NATIVE", request.param)
 
 
 def dense(X, V, weights, sigma):
@@ -46,36 +30,35 @@ def problem(rng, n, p, d):
     return X, group, V
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize(("n", "d"), [(5, 1), (255, 2), (256, 3), (257, 2), (700, 10), (1030, 5)])
 def test_tiles_agree_with_the_dense_formula(rng, n, d):
     X, group, V = problem(rng, n, d + 3, d)
-    measures = demographic_parity(group)
-    value, gradient = ExactMMD(X, measures, SIGMA).evaluate(V)
-    expected, expected_gradient = dense(X, V, measures.weights[:, 0], SIGMA)
+    mmd = exact_parity(X, group, SIGMA)
+    value, gradients = mmd.evaluate(V)
+    expected, expected_gradient = dense(X, V, weights_of_groups(group)[:, 0], SIGMA)
     np.testing.assert_allclose(value[0], expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(gradient, expected_gradient, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ExactMMD(X, measures, SIGMA).value(V), value, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(gradients, [expected_gradient], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(mmd.value(V), value, rtol=0, atol=1e-14)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 def test_rows_far_away_lose_no_accuracy(rng):
     X, group, V = problem(rng, 300, 4, 2)
     X[0] *= 1e3
     X[1:40] += 50 * SIGMA
-    measures = demographic_parity(group)
-    value, gradient = ExactMMD(X, measures, SIGMA).evaluate(V)
-    expected, expected_gradient = dense(X, V, measures.weights[:, 0], SIGMA)
+    value, gradients = exact_parity(X, group, SIGMA).evaluate(V)
+    expected, expected_gradient = dense(X, V, weights_of_groups(group)[:, 0], SIGMA)
     np.testing.assert_allclose(value[0], expected, atol=1e-12)
-    np.testing.assert_allclose(gradient, expected_gradient, atol=1e-10)
+    np.testing.assert_allclose(gradients, [expected_gradient], atol=1e-10)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 def test_derivatives_have_the_right_taylor_slopes(rng):
     X, group, V = problem(rng, 300, 6, 2)
-    mmd = ExactMMD(X, demographic_parity(group), SIGMA)
+    mmd = exact_parity(X, group, SIGMA)
     E = rng.normal(size=V.shape)
-    value, gradient = mmd.evaluate(V)
+    value, (gradient,) = mmd.evaluate(V)
     product = mmd.hessian_product(V, E)
     slope = np.vdot(gradient, E)
     curvature = np.vdot(product, E)
@@ -84,30 +67,35 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
     steps = np.logspace(-2.5, -1, 8)
     second = taylor_slope(lambda t: mmd.value(V + t * E)[0] - value[0] - t * slope - t * t * curvature / 2, steps)
     assert second == pytest.approx(3, abs=0.2)
-    gradient_slope = taylor_slope(lambda t: np.linalg.norm(mmd.evaluate(V + t * E)[1] - gradient - t * product), steps)
+    gradient_slope = taylor_slope(
+        lambda t: np.linalg.norm(mmd.evaluate(V + t * E)[1][0] - gradient - t * product), steps
+    )
     assert gradient_slope == pytest.approx(2, abs=0.2)
 
 
-@pytest.mark.usefixtures("engine")
-def test_several_measures_are_weighted_by_their_multipliers(rng):
+@pytest.mark.usefixtures("each_engine")
+def test_several_measures_have_gradients_of_their_own_and_hessians_with_multipliers(rng):
     X, group, V = problem(rng, 200, 5, 2)
     other = rng.permutation(group)
-    first, second = demographic_parity(group), demographic_parity(other)
-    both = SignedMeasures(np.hstack([first.weights, second.weights, first.weights]), np.array([0, 1, 1]), ("x", "y"))
+    weights = np.hstack([weights_of_groups(each) for each in (group, other, group)])
     multipliers = np.array([0.5, 3.0])
-    E = rng.normal(size=V.shape)
-    joint = ExactMMD(X, both, SIGMA)
-    apart = [ExactMMD(X, measures, SIGMA) for measures in (first, second)]
-    (h1, g1), (h2, g2) = (mmd.evaluate(V) for mmd in apart)
-    values, gradient = joint.evaluate(V, multipliers)
+    basis = np.linalg.qr(np.hstack([V, rng.normal(size=(5, 3))]))[0]
+    E, Q = rng.normal(size=V.shape), basis[:, 2:]
+    joint = exact_mmd(X, *by_weights(weights, np.array([0, 1, 1])), SIGMA)
+    apart = [exact_parity(X, each, SIGMA) for each in (group, other)]
+    (h1, (g1,)), (h2, (g2,)) = (mmd.evaluate(V) for mmd in apart)
+    values, gradients = joint.evaluate(V)
     np.testing.assert_allclose(values, [h1[0], h1[0] + h2[0]], atol=1e-14)
-    np.testing.assert_allclose(gradient, 0.5 * g1 + 3 * (g1 + g2), atol=1e-13)
+    np.testing.assert_allclose(gradients, [g1, g1 + g2], atol=1e-13)
     p1, p2 = (mmd.hessian_product(V, E) for mmd in apart)
     np.testing.assert_allclose(joint.hessian_product(V, E, multipliers), 0.5 * p1 + 3 * (p1 + p2), atol=1e-13)
+    H1, H2 = (mmd.hessian(V, Q, g) for mmd, g in zip(apart, (g1, g2), strict=True))
+    gradient = np.tensordot(multipliers, gradients, axes=1)
+    np.testing.assert_allclose(joint.hessian(V, Q, gradient, multipliers), 0.5 * H1 + 3 * (H1 + H2), atol=1e-13)
 
 
 def value_of(X, group, V, sigma=SIGMA):
-    return ExactMMD(X, demographic_parity(group), sigma).value(V)[0]
+    return exact_parity(X, group, sigma).value(V)[0]
 
 
 def test_never_negative_and_zero_on_equal_samples(rng):
@@ -133,24 +121,25 @@ def test_invariant_to_rotation_and_shift(rng):
 
 def test_rows_without_weight_change_nothing(rng):
     X, group, V = problem(rng, 150, 4, 2)
-    measures = demographic_parity(group)
-    padded = SignedMeasures(np.vstack([measures.weights, np.zeros((30, 1))]), measures.owner, measures.names)
-    more = np.vstack([X, rng.normal(size=(30, 4))])
+    codes, comparison = by_group(group)
+    more, nowhere = np.vstack([X, rng.normal(size=(30, 4))]), np.full((30, 1), NOWHERE)
     np.testing.assert_allclose(
-        ExactMMD(more, padded, SIGMA).value(V), ExactMMD(X, measures, SIGMA).value(V), atol=1e-15
+        exact_mmd(more, np.vstack([codes, nowhere]), comparison, SIGMA).value(V),
+        exact_mmd(X, codes, comparison, SIGMA).value(V),
+        atol=1e-15,
     )
 
 
 def test_merging_equal_rows_changes_nothing(rng):
     X, group, V = problem(rng, 200, 4, 2)
     X = np.round(X)
-    measures = demographic_parity(group)
-    fewer, merged = merge_equal_rows(X, measures)
+    codes, comparison = by_group(group)
+    weights = comparison.weights.of(codes)
+    fewer, merged = merge_equal_rows(X, weights)
     assert len(fewer) == len(np.unique(X, axis=0)) < len(X)
-    for before, after in zip(
-        ExactMMD(X, measures, SIGMA).evaluate(V), ExactMMD(fewer, merged, SIGMA).evaluate(V), strict=True
-    ):
-        np.testing.assert_allclose(after, before, atol=1e-14)
+    before, after = (ExactMMD(*rows, comparison, SIGMA).evaluate(V) for rows in ((X, weights), (fewer, merged)))
+    np.testing.assert_allclose(after[0], before[0], atol=1e-14)
+    np.testing.assert_allclose(after[1], before[1], atol=1e-14)
 
 
 def test_compiled_exponential_is_exact_to_two_units_in_the_last_place(rng, native):
@@ -171,14 +160,14 @@ def test_compiled_loops_refuse_shapes_that_disagree(native):
         native.gaussian_lane(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 5)), 0, 1)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize(("n", "p", "d"), [(150, 6, 2), (140, 25, 3), (300, 9, 1)])
 def test_hessian_agrees_with_hessian_vector_products(rng, n, p, d):
     X, group, _ = problem(rng, n, p, d)
-    mmd = ExactMMD(X, demographic_parity(group), SIGMA)
+    mmd = exact_parity(X, group, SIGMA)
     basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
     V, Q = basis[:, :d], basis[:, d:]
-    gradient = mmd.evaluate(V)[1]
+    gradient = mmd.evaluate(V)[1][0]
     hessian = mmd.hessian(V, Q, gradient)
     single = mmd.hessian(V, Q, gradient, single_precision=True)
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-14)
@@ -196,8 +185,45 @@ def test_rows_that_stand_alone_are_found(rng, n_far):
     X, group, V = problem(rng, 100, 4, 2)
     far = np.flatnonzero(group == group[7])[:n_far]
     X[far] = 400 * V[:, 0] + 0.01 * rng.normal(size=(n_far, 4))
-    mmd = ExactMMD(X, demographic_parity(group), 30 * SIGMA)
-    directions = mmd.isolated_directions(V, 0.05 * mmd.value(V)[0])
+    mmd = exact_parity(X, group, 30 * SIGMA)
+    directions = mmd.isolated_directions(V, 0.05 * mmd.value(V))
     assert directions.shape == (4, n_far)
     np.testing.assert_allclose(directions, np.repeat(V[:, :1], n_far, axis=1), atol=1e-3)
-    assert mmd.isolated_directions(V, 1.0).shape == (4, 0)
+    assert mmd.isolated_directions(V, np.ones(1)).shape == (4, 0)
+
+
+WITHOUT_COMPILED_LOOPS = """
+import sys
+
+sys.modules["fairpca.mmd.exact._native"] = None
+
+import numpy as np
+from fairpca.mmd import engine, kernel_products, using_engine
+
+assert engine() == "numpy"
+np.testing.assert_allclose(kernel_products(np.zeros((3, 1)), np.ones((3, 2)), 1.0), 3)
+try:
+    with using_engine("compiled"):
+        pass
+except ValueError as error:
+    assert "this installation has ['numpy']" in str(error), error
+else:
+    raise AssertionError("an engine that is not there was not refused")
+"""
+
+
+def test_without_a_compiler_numpy_makes_the_kernel_sums():
+    subprocess.run([sys.executable, "-c", WITHOUT_COMPILED_LOOPS], check=True)
+
+
+def test_engines_are_chosen_for_a_while():
+    usual = engine()
+    assert usual == ("compiled" if HAS_COMPILED else "numpy")
+    with using_engine("numpy"):
+        assert engine() == "numpy"
+    with (
+        pytest.raises(ValueError, match="engine 'fortran' is not there; this installation has"),
+        using_engine("fortran"),
+    ):
+        pass
+    assert engine() == usual

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from fairpca.comparison._measures import demographic_parity
 from scipy.stats import ortho_group
 
+from comparisons import by_group
 from fairpca.geometry import taylor_slope
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.mmd._aligned import AlignedMMD
@@ -15,10 +15,10 @@ from fairpca.rows import ArrayRows
 @pytest.fixture
 def aligned(rng):
     X = rng.normal(size=(300, 6)) * [3, 2, 2, 1, 1, 1]
-    measures = demographic_parity(rng.permutation(np.arange(300) % 3 == 0))
+    codes, comparison = by_group(rng.permutation(np.arange(300) % 3 == 0))
     anchor = np.linalg.qr(rng.normal(size=(6, 4)))[0]
     coordinates = Coordinates(X.mean(axis=0), np.eye(6))
-    rough = HermiteMMD(ArrayRows(X, measures.weights), coordinates, measures.owner, 1, 1.5, n_features=12)
+    rough = HermiteMMD(ArrayRows(X, codes), coordinates, comparison, 1.5, n_features=12)
     return AlignedMMD(rough.anchored(anchor), anchor), rough.anchored(anchor), anchor
 
 
@@ -33,7 +33,7 @@ def test_the_frame_of_a_subspace_does_not_matter(aligned, rng):
 def test_gradient_goes_through_the_alignment(aligned, rng):
     mmd, _, anchor = aligned
     V, E = anchor + 0.3 * rng.normal(size=anchor.shape), rng.normal(size=anchor.shape)
-    value, gradient = mmd.evaluate(V)
+    value, (gradient,) = mmd.evaluate(V)
 
     def remainder(t):
         return float(mmd.value(V + t * E)[0] - value[0] - t * np.vdot(gradient, E))

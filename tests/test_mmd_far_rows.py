@@ -1,26 +1,17 @@
 """Distances lose no digits to rows that are far from the others."""
 
-import os
-
 import numpy as np
 import pytest
-from fairpca.comparison._measures import demographic_parity
 from scipy.spatial.distance import cdist
 
+from comparisons import by_group, exact_mmd, exact_parity, weights_of_groups
 from fairpca.metrics import mmd2
-from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, _gaussian, kernel_products
-from fairpca.mmd.exact._islands import GAP, Islands
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Islands, gaussian_products, kernel_products
+from fairpca.mmd.exact._islands import GAP
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.3
 FAR = [1e3, 1e6, 1e10, 1e150]
-
-
-@pytest.fixture(params=[True, False], ids=["compiled", "numpy"])
-def engine(request, monkeypatch):
-    if request.param and not _gaussian.NATIVE:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("the compiled loops were not built: no C compiler?")
-    monkeypatch.setattr(_gaussian, "NATIVE", request.param)
 
 
 class ByPairs:
@@ -59,19 +50,19 @@ def far_rows(rng, size, kind, d=2, p=5):
         X[2:4] = -size * SIGMA * ways[1]
     group = np.arange(70) % 2
     V = np.linalg.qr(rng.normal(size=(p, p)))[0]
-    return X, demographic_parity(group), V[:, :d], V[:, d:]
+    return X, group, V[:, :d], V[:, d:]
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize("d", [1, 2, 4])
 @pytest.mark.parametrize("kind", ["one", "several", "pairs"])
 @pytest.mark.parametrize("size", FAR)
 def test_values_and_derivatives_are_those_of_pairs(rng, size, kind, d):
-    X, measures, V, Q = far_rows(rng, size, kind, d)
-    mmd, pairs = ExactMMD(X, measures, SIGMA), ByPairs(X, V, measures.weights[:, 0])
+    X, group, V, Q = far_rows(rng, size, kind, d)
+    mmd, pairs = exact_parity(X, group, SIGMA), ByPairs(X, V, weights_of_groups(group)[:, 0])
     # Rows known to no more than this many bandwidths cannot be nearer to each other than to this.
     known_to = 1e-15 * size if kind == "pairs" and size < 1e100 else 0.0
-    value, gradient = mmd.evaluate(V)
+    value, (gradient,) = mmd.evaluate(V)
     assert value[0] == pytest.approx(pairs.A.sum(), abs=1e-15 + known_to * 1e-2)
     np.testing.assert_allclose(gradient, pairs.gradient(), rtol=0, atol=1e-14 + known_to * 1e-2)
     E = rng.normal(size=V.shape)
@@ -86,7 +77,7 @@ def test_values_and_derivatives_are_those_of_pairs(rng, size, kind, d):
     np.testing.assert_allclose(single, hessian, rtol=0, atol=1e-4 * np.abs(hessian).max())
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize("single", [False, True])
 def test_many_columns_are_multiplied_as_exactly(rng, single):
     Z = rng.standard_cauchy(size=(600, 2)) * 30
@@ -94,12 +85,12 @@ def test_many_columns_are_multiplied_as_exactly(rng, single):
     operand = rng.normal(size=(600, 60))
     expected = np.exp(-cdist(Z, Z, "sqeuclidean") / 2) @ operand
     dtype = np.float32 if single else np.float64
-    found = _gaussian.gaussian_products(Islands.of(Z).positions.astype(dtype), operand.astype(dtype))
+    found = gaussian_products(Islands.of(Z).positions.astype(dtype), operand.astype(dtype))
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.02 if single else 1e-9)
     np.testing.assert_allclose(kernel_products(Z, operand[:, :3], 1.0), expected[:, :3], rtol=0, atol=1e-9)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 def test_a_chain_of_rows_that_reaches_far_is_exact(rng):
     Z = np.vstack([rng.normal(size=(300, 2)), np.outer(np.arange(1, 300) * 0.9 * GAP, [1.0, 0.3])])
     Z = np.vstack([Z, Z[-50:] + 0.4])
@@ -109,7 +100,7 @@ def test_a_chain_of_rows_that_reaches_far_is_exact(rng):
     np.testing.assert_allclose(kernel_products(Z, operand, 1.0), expected, rtol=0, atol=1e-11)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize("columns", [3, 60])
 def test_what_is_not_a_number_stays_so(rng, columns):
     Z = rng.normal(size=(40, 2))
@@ -120,11 +111,9 @@ def test_what_is_not_a_number_stays_so(rng, columns):
         assert np.isnan(product).all()
 
 
-def test_the_compiled_exponential_knows_its_limits():
-    if not _gaussian.NATIVE:
-        pytest.skip("the compiled loops were not built")
+def test_the_compiled_exponential_knows_its_limits(native):
     x = np.array([np.nan, -np.inf, -1e300, -800.0, -708.5, 0.0])
-    _gaussian._native.exp_inplace(x)
+    native.exp_inplace(x)
     np.testing.assert_array_equal(x, [np.nan, 0, 0, 0, 0, 1])
 
 
@@ -181,18 +170,19 @@ def test_mmd2_of_a_tiny_bandwidth_counts_equal_rows(rng):
 @pytest.mark.parametrize("size", FAR)
 @pytest.mark.parametrize("method", ["hermite", "fourier"])
 def test_approximations_fit_the_body_and_not_the_far_rows(rng, method, size, sampled):
-    n, owner = 4500, np.array([0])
+    n = 4500
     X = rng.normal(size=(n, 4)) * [2, 1, 0.7, 0.5]
     # Of 4096 rows out of 4500, row 10 is not one.
     far = np.setdiff1d(np.arange(30), np.arange(4096) * n // 4096)[0] if not sampled else 4
     X[far] *= size
     X[far + 20] = X[far]
-    measures = demographic_parity(np.arange(n) % 2)
+    codes, comparison = by_group(np.arange(n) % 2)
+    weights = comparison.columns.of(codes)
     V = np.linalg.qr(rng.normal(size=(4, 2)))[0]
     coordinates = Coordinates(X.mean(axis=0), np.eye(4))
-    arguments = (ArrayRows(X, measures.weights), coordinates, owner, 1, SIGMA)
-    exact = ExactMMD(X, measures, SIGMA)
-    values, gradient = exact.evaluate(V)
+    arguments = (ArrayRows(X, codes), coordinates, comparison, SIGMA)
+    exact = exact_mmd(X, codes, comparison, SIGMA)
+    values, gradients = exact.evaluate(V)
     E = rng.normal(size=V.shape)
     if method == "fourier":
         mmd = FourierMMD(*arguments, accuracy=1e-9)
@@ -201,8 +191,8 @@ def test_approximations_fit_the_body_and_not_the_far_rows(rng, method, size, sam
         mmd = HermiteMMD(*arguments, n_features=400)
         found, bound = mmd.value_and_bound(V)
         # The two equal rows outside see each other, which is left out, and known to be.
-        found = found + 2 * measures.weights[far] * measures.weights[far + 20]
+        found = found + 2 * weights[far] * weights[far + 20]
     assert bound[0] < 2e-6
     assert found[0] == pytest.approx(values[0], abs=1e-9)
-    np.testing.assert_allclose(mmd.evaluate(V)[1], gradient, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(mmd.evaluate(V)[1], gradients, rtol=0, atol=1e-8)
     np.testing.assert_allclose(mmd.hessian_product(V, E), exact.hessian_product(V, E), rtol=0, atol=1e-6)

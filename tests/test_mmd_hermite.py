@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from fairpca.comparison._measures import SignedMeasures
 from scipy.spatial.distance import cdist
 
+from comparisons import by_weights, exact_mmd
 from fairpca.geometry import taylor_slope
-from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD
+from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
@@ -20,18 +20,18 @@ class Case:
         group = rng.permutation(np.arange(n) % 3)
         self.X[group == 1, 0] += 2
         self.weights = np.stack([(group == k) / np.sum(group == k) - 1 / n for k in range(3)], axis=1)
+        self.codes, self.comparison = by_weights(self.weights, OWNER)
         self.coordinates = Coordinates(self.X.mean(axis=0), np.eye(p, r))
         self.V = np.linalg.qr(rng.normal(size=(r, d)))[0]
         self.E = np.linalg.qr(rng.normal(size=(r, d)))[0]
         self.bandwidth = 2.0 * np.sqrt(d)
 
     def exact(self):
-        coordinates = self.coordinates.project(self.X)
-        return ExactMMD(coordinates, SignedMeasures(self.weights, OWNER, ("x", "y")), self.bandwidth)
+        return exact_mmd(self.coordinates.project(self.X), self.codes, self.comparison, self.bandwidth)
 
     def hermite(self, n_features, rows=ArrayRows, **options):
-        data = rows(self.X, self.weights, **options)
-        return HermiteMMD(data, self.coordinates, OWNER, 2, self.bandwidth, n_features)
+        data = rows(self.X, self.codes, **options)
+        return HermiteMMD(data, self.coordinates, self.comparison, self.bandwidth, n_features)
 
 
 def with_far_rows(case):
@@ -59,7 +59,7 @@ def test_derivatives_agree_with_the_exact_ones_when_the_features_suffice(rng, d)
     case = Case(rng, d)
     exact, mmd = case.exact(), case.hermite(60 if d == 1 else 1500)
     multipliers = np.array([0.5, 3.0])
-    for expected, found in zip(exact.evaluate(case.V, multipliers), mmd.evaluate(case.V, multipliers), strict=True):
+    for expected, found in zip(exact.evaluate(case.V), mmd.evaluate(case.V), strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(
         mmd.hessian_product(case.V, case.E, multipliers),
@@ -74,8 +74,8 @@ def test_anchored_values_and_derivatives_have_the_right_taylor_slopes(rng, d, n_
     case = Case(rng, d)
     mmd = case.hermite(n_features).anchored(case.V)
     V, E = case.V, case.E
-    values, gradient = mmd.evaluate(V)
-    product = mmd.hessian_product(V, E)
+    values, gradients = mmd.evaluate(V)
+    product, gradient = mmd.hessian_product(V, E), gradients.sum(axis=0)
     slope, curvature = np.vdot(gradient, E), np.vdot(product, E)
     steps = np.logspace(-3.5, -2, 8)
 
@@ -84,18 +84,27 @@ def test_anchored_values_and_derivatives_have_the_right_taylor_slopes(rng, d, n_
 
     assert taylor_slope(change, steps) == pytest.approx(2, abs=0.1)
     assert taylor_slope(lambda t: change(t) - t * t * curvature / 2, steps) == pytest.approx(3, abs=0.2)
-    rate = taylor_slope(lambda t: np.linalg.norm(mmd.evaluate(V + t * E)[1] - gradient - t * product), steps)
+    rate = taylor_slope(
+        lambda t: np.linalg.norm(mmd.evaluate(V + t * E)[1].sum(axis=0) - gradient - t * product), steps
+    )
     assert rate == pytest.approx(2, abs=0.2)
 
 
-def test_multipliers_weigh_the_measures(rng):
-    mmd, V, E = (case := Case(rng, 5)).hermite(100), case.V, case.E
-    first, second = np.eye(2)
-    joint = np.array([0.5, 3.0])
-    gradients = [mmd.evaluate(V, multipliers)[1] for multipliers in (first, second, joint)]
-    np.testing.assert_allclose(gradients[2], 0.5 * gradients[0] + 3 * gradients[1], rtol=0, atol=1e-14)
-    products = [mmd.hessian_product(V, E, multipliers) for multipliers in (first, second, joint)]
-    np.testing.assert_allclose(products[2], 0.5 * products[0] + 3 * products[1], rtol=0, atol=1e-14)
+def test_measures_side_by_side_are_those_alone(rng):
+    case = Case(rng, 5)
+    mmd, V, E = case.hermite(100), case.V, case.E
+    values, gradients = mmd.evaluate(V)
+    products = []
+    for j in range(2):
+        columns = case.weights[:, j == OWNER]
+        case.codes, case.comparison = by_weights(columns, np.zeros(columns.shape[1], dtype=int))
+        alone = case.hermite(100)
+        (value,), (gradient,) = alone.evaluate(V)
+        products.append(alone.hessian_product(V, E))
+        assert values[j] == pytest.approx(value, abs=1e-14)
+        np.testing.assert_allclose(gradients[j], gradient, rtol=0, atol=1e-14)
+    joint = mmd.hessian_product(V, E, np.array([0.5, 3.0]))
+    np.testing.assert_allclose(joint, 0.5 * products[0] + 3 * products[1], rtol=0, atol=1e-14)
 
 
 def test_an_offset_makes_the_values_exact_at_the_anchor(rng):
@@ -124,11 +133,11 @@ def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
 def test_single_precision_rows_are_used_as_the_numbers_they_are(rng):
     case = Case(rng, 2)
     case.X = case.X.astype(np.float32)
-    values, gradient = case.hermite(600).evaluate(case.V)
-    expected, expected_gradient = case.exact().evaluate(case.V)
-    assert gradient.dtype == np.float64
+    values, gradients = case.hermite(600).evaluate(case.V)
+    expected, expected_gradients = case.exact().evaluate(case.V)
+    assert gradients.dtype == np.float64
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(gradient, expected_gradient, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(gradients, expected_gradients, rtol=0, atol=1e-9)
 
 
 def test_invariant_to_rotations_of_the_frame_until_anchored(rng):
@@ -148,9 +157,9 @@ def test_null_directions_feel_nothing(rng):
     case.coordinates.matrix[:, -1] = 0
     V = np.eye(12, 5)
     V[:, -1] = np.eye(12)[-1]
-    values, gradient = case.hermite(600).evaluate(V)
+    values, gradients = case.hermite(600).evaluate(V)
     np.testing.assert_allclose(values, case.exact().value(V), rtol=0, atol=1e-4)
-    np.testing.assert_array_equal(gradient[-1], 0)
+    np.testing.assert_array_equal(gradients[:, -1], 0)
 
 
 @pytest.mark.parametrize(("d", "n_features"), [(1, 40), (2, 300), (4, 900), (7, 500)])

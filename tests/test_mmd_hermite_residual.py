@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from fairpca.comparison._measures import SignedMeasures, demographic_parity
 
+from comparisons import by_weights, exact_mmd, weights_of_groups
 from fairpca import FairPCA
 from fairpca.metrics import mmd2
-from fairpca.mmd import Coordinates, ExactMMD, HermiteMMD, _hermite_heavy
+from fairpca.mmd import Coordinates, HermiteMMD
+from fairpca.mmd.hermite import _heavy
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.5
@@ -17,11 +18,11 @@ class Case:
 
     def __init__(self, X, weights, owner=None, n_features=60):
         owner = np.zeros(weights.shape[1], dtype=np.int64) if owner is None else owner
-        measures = SignedMeasures(weights, owner, tuple("xy")[: owner.max() + 1])
+        codes, comparison = by_weights(weights, owner)
         self.V = np.eye(X.shape[1])
-        self.exact = ExactMMD(X, measures, SIGMA).value(self.V)
+        self.exact = exact_mmd(X, codes, comparison, SIGMA).value(self.V)
         coordinates = Coordinates(X.mean(axis=0), self.V)
-        self.mmd = HermiteMMD(ArrayRows(X, weights), coordinates, owner, measures.n_measures, SIGMA, n_features)
+        self.mmd = HermiteMMD(ArrayRows(X, codes), coordinates, comparison, SIGMA, n_features)
 
     def estimates(self, rng, part_rows, trials):
         """Return values and errors from independent samples."""
@@ -55,7 +56,7 @@ KINDS = ["none", "one group", "both groups", "more than are heavy", "many places
 
 def test_all_pairs_of_few_rows_are_known_exactly(rng):
     X, group = body(rng, 500), np.arange(500) % 3 == 0
-    case = Case(X, demographic_parity(group).weights, n_features=10)
+    case = Case(X, weights_of_groups(group), n_features=10)
     values, errors = case.estimates(rng, 8, 3)
     np.testing.assert_allclose(values, np.tile(case.exact, (3, 1)), rtol=1e-12)
     assert not errors.any()
@@ -63,20 +64,20 @@ def test_all_pairs_of_few_rows_are_known_exactly(rng):
 
 
 def test_groups_of_few_rows_are_known_exactly_without_heavy_rows(rng, monkeypatch):
-    monkeypatch.setattr(_hermite_heavy, "MOST_HEAVY", 0)
-    case = Case(body(rng, 110), demographic_parity(np.arange(110) % 2).weights, n_features=10)
+    monkeypatch.setattr(_heavy, "MOST_HEAVY", 0)
+    case = Case(body(rng, 110), weights_of_groups(np.arange(110) % 2), n_features=10)
     values, _ = case.estimates(rng, 110, 2)
     np.testing.assert_allclose(values, np.tile(case.exact, (2, 1)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_heavy", [0, 40])
 def test_samples_are_right_on_average(rng, monkeypatch, n_heavy):
-    monkeypatch.setattr(_hermite_heavy, "MOST_HEAVY", n_heavy)
+    monkeypatch.setattr(_heavy, "MOST_HEAVY", n_heavy)
     n = 700
     X, group = rng.standard_t(4, size=(n, 3)), rng.permutation(np.arange(n) % 7 > 3).astype(int)
     X[group == 1] += [3, 0, 0]
     other = X[:, 1] + rng.normal(size=n) > 0
-    weights = np.hstack([demographic_parity(each).weights for each in (group, other)])
+    weights = np.hstack([weights_of_groups(each) for each in (group, other)])
     case = Case(X, weights, owner=np.array([0, 1]), n_features=10)
     values, errors = case.estimates(rng, 16, 300)
     standard_errors = values.std(axis=0) / np.sqrt(len(values))
@@ -89,7 +90,7 @@ def test_samples_are_right_on_average(rng, monkeypatch, n_heavy):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_stated_error_holds_with_rows_far_from_the_others(rng, kind):
     X, group = clumped(rng, 4000, kind)
-    case = Case(X, demographic_parity(group).weights)
+    case = Case(X, weights_of_groups(group))
     for part_rows in (64, 200):
         values, errors = case.estimates(rng, part_rows, 12)
         assert np.all(np.abs(values - case.exact) <= errors)
@@ -102,7 +103,7 @@ def test_the_stated_error_is_exceeded_once_in_a_thousand(rng, kind, part_rows):
     within = total = 0
     for _ in range(20):
         X, group = clumped(rng, 20_000, kind)
-        case = Case(X, demographic_parity(group).weights)
+        case = Case(X, weights_of_groups(group))
         values, errors = case.estimates(rng, part_rows, 20)
         within += int(np.sum(np.abs(values - case.exact) <= errors))
         total += len(values)
@@ -112,7 +113,7 @@ def test_the_stated_error_is_exceeded_once_in_a_thousand(rng, kind, part_rows):
 @pytest.mark.parametrize("size", [2, 12, 31, 70])
 def test_small_groups_among_many_rows(rng, size):
     n = 3000
-    case = Case(body(rng, n), demographic_parity(np.arange(n) < size).weights)
+    case = Case(body(rng, n), weights_of_groups(np.arange(n) < size))
     values, errors = case.estimates(rng, 64, 4)
     assert np.all(np.abs(values - case.exact) <= errors)
     assert np.all(errors < 1e-2)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from fairpca.comparison._measures import demographic_parity
 
+from comparisons import by_group, exact_mmd
 from fairpca import FairPCA
-from fairpca.data._axes import PrincipalAxes
-from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD, median_bandwidth
+from fairpca.data import PrincipalAxes
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, median_bandwidth
 from fairpca.rows import ArrayRows
 
 
@@ -17,12 +17,12 @@ class Published:
         self.X, groups = data["X_train"].copy(), data["a_train"]
         if far:
             self.X[[3, 40, 41]] += 50 * rng.normal(size=(3, self.X.shape[1]))
-        self.measures = demographic_parity(groups)
+        self.codes, self.comparison = by_group(groups)
         self.mean = self.X.mean(axis=0)
         self.axes = PrincipalAxes.of(self.X - self.mean, 0)
         coordinates = self.axes.coordinates(self.X - self.mean)
         self.bandwidth = median_bandwidth(coordinates[:, :d])
-        self.exact = ExactMMD(coordinates, self.measures, self.bandwidth)
+        self.exact = exact_mmd(coordinates, self.codes, self.comparison, self.bandwidth)
         fitted = FairPCA(d, tolerance=1e-2, standardize=False, random_state=0)
         fitted.fit(self.X, sensitive_features=groups)
         self.frames = [
@@ -32,8 +32,8 @@ class Published:
         ]
 
     def linear(self, kind, **options):
-        rows, coordinates = ArrayRows(self.X, self.measures.weights), Coordinates(self.mean, self.axes.axes)
-        return kind(rows, coordinates, self.measures.owner, 1, self.bandwidth, **options)
+        rows, coordinates = ArrayRows(self.X, self.codes), Coordinates(self.mean, self.axes.axes)
+        return kind(rows, coordinates, self.comparison, self.bandwidth, **options)
 
 
 @pytest.fixture(params=["german", "compas", "adult"])

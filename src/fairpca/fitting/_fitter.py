@@ -181,11 +181,11 @@ def _prepare(
     if is_dask(X):
         warn_of_many_columns(*X.shape)
         rows: Rows = DaskRows(X, codes)
-        request, mmd, init = _request(estimator, rows)
+        request, mmd, init = _request(estimator, rows, comparison)
         method = linear_method(mmd, request.n_components)
     else:
         rows = ArrayRows(X, np.zeros((len(X), 1), np.int8) if codes is None else codes)
-        request, mmd, init = _request(estimator, rows)
+        request, mmd, init = _request(estimator, rows, comparison)
         method = "exact" if comparison is None else choose_method(mmd, X, request.n_components)
     if method == "exact" or comparison is None:
         with blas_threads_for(X.size):
@@ -205,12 +205,15 @@ def _check_before_work(parameters: Parameters, n_features: int) -> Notion:
     return notion_from(parameters.fairness)
 
 
-def _request(parameters: Parameters, rows: Rows) -> tuple[AxesRequest, str, str | FloatArray]:
+def _request(
+    parameters: Parameters, rows: Rows, comparison: Comparison | None
+) -> tuple[AxesRequest, str, str | FloatArray]:
     """Return what is wanted of the axes, how MMD^2 is to be computed, and the start."""
     p = rows.n_columns
     d = check_n_components(parameters.n_components, p)
     if isinstance(d, float):
-        d = _components_for_share(d, rows, parameters.standardize)
+        n_strata = 1 if comparison is None else comparison.n_strata
+        d = _components_for_share(d, rows, n_strata, parameters.standardize)
     init = check_init(parameters.init, STARTS, d, p)
     # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
     n_null = d if isinstance(init, str) and init != "auxiliary" else p
@@ -218,9 +221,9 @@ def _request(parameters: Parameters, rows: Rows) -> tuple[AxesRequest, str, str 
     return request, check_mmd(parameters.mmd, d), init
 
 
-def _components_for_share(share: float, rows: Rows, standardize: bool) -> int:
+def _components_for_share(share: float, rows: Rows, n_strata: int, standardize: bool) -> int:
     """Return the number of components with which plain PCA keeps at least a share of the variance."""
-    nothing = RowWeights.of_strata(np.zeros((1, 0)))
+    nothing = RowWeights.of_strata(np.zeros((n_strata, 0)))
     covariance = summarised(rows, standardize, nothing).covariance
     return PrincipalAxes.of_covariance(covariance, rows.n_columns).n_for_share(share)
 

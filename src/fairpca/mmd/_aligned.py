@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._two_level import FirstOrderMMD
+from fairpca.mmd._two_level import SecondOrderMMD
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class AlignedMMD:
 
     Parameters
     ----------
-    discrepancy : FirstOrderMMD
+    discrepancy : SecondOrderMMD
         The discrepancy.
     anchor : ndarray of shape (r, d)
         The frame for which it was made.
     """
 
-    def __init__(self, discrepancy: FirstOrderMMD, anchor: FloatArray) -> None:
+    def __init__(self, discrepancy: SecondOrderMMD, anchor: FloatArray) -> None:
         self.n_measures = discrepancy.n_measures
         self.n_rows = discrepancy.n_rows
         self._discrepancy = discrepancy
@@ -92,3 +92,21 @@ class AlignedMMD:
         """Return the Hessian product, without what the alignment adds: terms of the size of the truncation error."""
         rotation = Alignment.of(V, self._anchor).rotation
         return self._discrepancy.hessian_product(V @ rotation, direction @ rotation, multipliers) @ rotation.T
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian in the chart B -> V + QB, without what the alignment adds, as `hessian_product` does.
+
+        It is that of the discrepancy at V O in the chart B -> V O + QB, with its columns turned back.
+        """
+        rotation = Alignment.of(V, self._anchor).rotation
+        aligned = self._discrepancy.hessian(V @ rotation, Q, gradient @ rotation, multipliers, single_precision)
+        d, q = V.shape[1], Q.shape[1]
+        rows_turned = rotation @ aligned.reshape(d, -1)
+        return (rotation @ rows_turned.reshape(d * q, d, q)).reshape(d * q, d * q)

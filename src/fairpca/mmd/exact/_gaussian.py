@@ -12,7 +12,8 @@ import numpy as np
 
 from fairpca._utils.threads import LANES, run_lanes
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd.exact._engine import COMPILED, engine, exp_inplace, gaussian_lane
+from fairpca.mmd.exact import _engine
+from fairpca.mmd.exact._engine import COMPILED, engine
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
@@ -132,7 +133,7 @@ def _native_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
     lanes = [
         [
-            partial(gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares)
+            partial(_engine.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares)
             for share in range(n_shares)
         ]
         for lane in range(LANES)
@@ -165,7 +166,7 @@ class _GaussianTiles:
             np.matmul(self._left[rows], self._right[columns].T, out=exponents)
             np.minimum(exponents, 0.0, out=exponents)
         if engine() == COMPILED and exponents.dtype == np.float64:
-            exp_inplace(exponents)
+            _engine.exp_inplace(exponents)
         else:
             np.exp(exponents, out=exponents)
 

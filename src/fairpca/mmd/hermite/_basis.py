@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
 from fairpca.mmd.hermite._tree import ProductTree, product_tree
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
+
+FARTHEST = 1400.0
+"""Squared distance, in widths of the lowest function, from which on features are below every number that counts."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class HermiteBasis:
         """2 delta^2 = 1 - t for each coordinate."""
         return 1 - self.ratios
 
-    def values(self, Y: FloatArray, workspace: FloatArray | None = None) -> FloatArray:
+    def values(self, Y: FloatArray, workspace: AnyArray | None = None) -> AnyArray:
         """Return the features, of shape (D, n), at n points.
 
         Parameters
@@ -91,11 +94,12 @@ class HermiteBasis:
         Y : ndarray of shape (d, n)
             Points, in the axes.
         workspace : ndarray, default=None
-            At least D n numbers to overwrite, instead of new memory.
+            At least D n numbers to overwrite, instead of new memory; the features have its dtype.
         """
         size = self.n_features * Y.shape[1]
         features = (np.empty(size) if workspace is None else workspace[:size]).reshape(self.n_features, -1)
-        self.tree.make_values(self._table(Y), features)
+        # The table is short: made in float64 it costs nothing, and loses no digits.
+        self.tree.make_values(self._table(Y).astype(features.dtype, copy=False), features)
         return features
 
     def moments(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
@@ -120,21 +124,32 @@ class HermiteBasis:
         a : int
             The coordinate.
         """
-        return self._slopes[a] * np.sqrt(self.orders[:, a] + 1.0) * _padded(coefficients)[:, self.above[a]]
+        return self.slopes[a] * np.sqrt(self.orders[:, a] + 1.0) * _padded(coefficients)[:, self.above[a]]
 
     def lowered(self, moments: FloatArray, a: int) -> FloatArray:
         """Return the transpose of `raised`, applied to vectors of moments of shape (n_vectors, D)."""
-        return self._slopes[a] * np.sqrt(self.orders[:, a]) * _padded(moments)[:, self.below[a]]
+        return self.slopes[a] * np.sqrt(self.orders[:, a]) * _padded(moments)[:, self.below[a]]
+
+    def reaches(self, Y: FloatArray) -> BoolArray:
+        """Return which points the features reach: far away they are 0, all of them.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Points, in the axes.
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray((self.decay[:, None] * Y * Y < FARTHEST).all(axis=0))
 
     @property
-    def _slopes(self) -> FloatArray:
+    def slopes(self) -> FloatArray:
         """sqrt(1 - t^2) for each coordinate."""
         return np.sqrt(1 - self.ratios**2)
 
     def _table(self, Y: FloatArray) -> FloatArray:
         """Return psi_n(y_a), of shape (n_orders, d, n)."""
         table = np.empty((int(self.orders.max()) + 1, *Y.shape))
-        ratios, slopes = self.ratios[:, None], self._slopes[:, None]
+        ratios, slopes = self.ratios[:, None], self.slopes[:, None]
         with np.errstate(over="ignore"):
             np.exp(-0.5 * self.decay[:, None] * Y * Y, out=table[0])
         table[0] *= np.sqrt(slopes)

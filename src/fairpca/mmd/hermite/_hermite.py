@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison import Comparison
+from fairpca.comparison import Comparison, RowWeights
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
-from fairpca.mmd._forms import weighted_form
+from fairpca.mmd._forms import factor, weighted_form
 from fairpca.mmd._measurement import Measurement
+from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._heavy import HeavyRows
+from fairpca.mmd.hermite._hessian import second_order_field, second_order_sums_of_block
 from fairpca.mmd.hermite._passes import (
     force_rates_of_block,
     forces_of_block,
@@ -23,6 +25,7 @@ from fairpca.mmd.hermite._passes import (
     residuals_of_block,
 )
 from fairpca.mmd.hermite._residual import ResidualSample
+from fairpca.mmd.hermite._widened import WidenedBasis
 from fairpca.rows import Partial, Rows
 
 PART_ROWS = (4096, 16384)
@@ -250,6 +253,46 @@ class HermiteMMD:
         form = weighted_form(self._data.comparison.forms, multipliers)
         total = self._total(force_rates_of_block, frame, basis, field, rate_field, form, velocity)
         return self._data.gradient(total, basis.rotation)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_D,j in the chart B -> V + QB, in two passes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Orthonormal frame.
+        Q : ndarray of shape (r, q)
+            Orthonormal complement of V, or part of it.
+        gradient : ndarray of shape (r, d)
+            Euclidean gradient of the weighted sum at V.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j, none below 0; by default all 1.
+        single_precision : bool, default=False
+            Compute in float32, twice as fast: enough for the metric of a quasi-Newton method.
+
+        Returns
+        -------
+        hessian : ndarray of shape (d * q, d * q)
+            Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
+        """
+        basis = self._basis_at(V)
+        frame, along = self._frame(V, basis), self._data.along(Q, np.eye(Q.shape[1])).matrix
+        mixing = factor(weighted_form(self._data.comparison.forms, multipliers))
+        weights = RowWeights(self._data.comparison.weights.table @ mixing)
+        moments = self._data.rows.total(moments_of_block, weights, frame, basis)
+        field, widened = second_order_field(2 * moments, basis), WidenedBasis.of(basis)
+        sums = self._data.rows.total(
+            second_order_sums_of_block, weights, frame, widened, along, field, single_precision
+        )
+        hessian = sums.hessian(widened).reshape(Q.shape[1] * V.shape[1], -1)
+        return with_chart_term(hessian, V, Q.shape[1], gradient)
 
     def _basis_at(self, V: FloatArray) -> HermiteBasis:
         return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)

@@ -56,7 +56,7 @@ def moments_of_block(
 ) -> FloatArray:
     """Return sum_i w_ib Phi(y_i), of shape (k, D)."""
     total = np.zeros((weights.n_columns, basis.n_features))
-    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
         total += basis.moments(frame.matrix.T @ rows.T, piece_weights)
     return total
 
@@ -68,9 +68,9 @@ def residuals_of_block(
     n_columns, d = columns.n_columns, frame.matrix.shape[1]
     nothing = np.zeros(n_columns)
     total = Residuals(np.zeros((n_columns, basis.n_features)), nothing, nothing, HeavyRows.none(d, n_columns))
-    workspace = _workspace(basis)
+    workspace = workspace_for(basis.n_features)
     start = 0
-    for rows, piece_weights in _pieces(X, columns.of(attached), frame, basis):
+    for rows, piece_weights in pieces(X, columns.of(attached), frame, basis.n_features):
         strata = attached[start : start + len(rows), 0]
         start += len(rows)
         Y = frame.matrix.T @ rows.T
@@ -102,7 +102,7 @@ def moment_rates_of_block(
     """
     n_weights, d = weights.n_columns, direction.shape[1]
     total = np.zeros(((2 + d) * n_weights, basis.n_features))
-    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
         Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
         damping = -np.einsum("a,ai,ai->i", basis.decay, Y, velocities)
         factors = np.concatenate([np.ones((1, len(rows))), damping[None], velocities])
@@ -143,8 +143,8 @@ def forces_of_block(
         The sums for each form, side by side.
     """
     n_weights, d = weights.n_columns, frame.matrix.shape[1]
-    total, workspace = np.zeros((X.shape[1], len(forms) * d)), _workspace(basis)
-    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+    total, workspace = np.zeros((X.shape[1], len(forms) * d)), workspace_for(basis.n_features)
+    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
         Y = frame.matrix.T @ rows.T
         felt = (field @ basis.values(Y, workspace)).reshape(1 + d, n_weights, -1)
         pull = basis.decay[:, None] * Y
@@ -186,9 +186,9 @@ def force_rates_of_block(
         The velocity of row x is direction'(x - mean).
     """
     n_weights, d = weights.n_columns, direction.shape[1]
-    total, workspace = np.zeros((X.shape[1], d)), _workspace(basis)
+    total, workspace = np.zeros((X.shape[1], d)), workspace_for(basis.n_features)
     both = np.concatenate([field, rate_field])
-    for rows, piece_weights in _pieces(X, weights.of(attached), frame, basis):
+    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
         Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
         felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_weights, -1)
         numbers = _by_form(felt, piece_weights, form[None])[0]
@@ -202,20 +202,38 @@ def force_rates_of_block(
     return total
 
 
-def _pieces(
-    X: AnyArray, weights: FloatArray, frame: Coordinates, basis: HermiteBasis
+def pieces(
+    X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield few centred rows at a time, and their weights as columns, so that their features stay in the cache."""
-    height = _height(basis)
+    """Yield few centred rows at a time, and their weights as columns, so that their features stay in the cache.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Raw rows.
+    weights : ndarray of shape (n_block, k)
+        Their weights.
+    frame : Coordinates
+        Has the mean.
+    n_features : int
+        Features of each row.
+    """
+    height = _height(n_features)
     for start in range(0, len(X), height):
         piece = slice(start, start + height)
         yield frame.centred(X[piece]), np.ascontiguousarray(weights[piece].T)
 
 
-def _height(basis: HermiteBasis) -> int:
-    return max(32, min(4096, PIECE_NUMBERS // basis.n_features))
+def _height(n_features: int) -> int:
+    return max(32, min(4096, PIECE_NUMBERS // n_features))
 
 
-def _workspace(basis: HermiteBasis) -> FloatArray:
-    """Return memory for the features of a piece: new memory for every piece would be in no cache."""
-    return np.empty(basis.n_features * _height(basis))
+def workspace_for(n_features: int) -> FloatArray:
+    """Return memory for the features of a piece: new memory for every piece would be in no cache.
+
+    Parameters
+    ----------
+    n_features : int
+        Features of each row.
+    """
+    return np.empty(n_features * _height(n_features))

@@ -122,7 +122,7 @@ class Branch:
         return self.made_indices[self.order]
 
     def values(self, table: FloatArray) -> FloatArray:
-        made = np.empty((len(self.order), table.shape[2]))
+        made = np.empty((len(self.order), table.shape[2]), dtype=table.dtype)
         self.make_values(table, made)
         return np.take(made, self.order, axis=0)
 

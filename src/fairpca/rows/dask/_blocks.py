@@ -3,7 +3,7 @@
 
 import gc
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,8 +14,6 @@ from fairpca.rows.dask._work import aligned
 
 ATTEMPTS = 3
 """How often a pass is tried when workers die faster than the scheduler can replace what they held."""
-
-Graph = dict[Hashable, Any]
 
 
 class Blocks:
@@ -37,7 +35,7 @@ class Blocks:
         self._loads = 0
         self._load()
 
-    def run(self, build: Callable[..., tuple[Graph, Hashable]]) -> Any:
+    def run(self, build: Callable[..., Any]) -> Any:
         """Return the result of tasks on the blocks.
 
         A scheduler recomputes what a dead worker held, so that this costs time only. It gives up on a block when
@@ -47,8 +45,8 @@ class Blocks:
         Parameters
         ----------
         build : callable
-            Given for each array the list of the names of its blocks, returns tasks and the name of the wanted one. It
-            is called for each attempt and should choose new names each time.
+            Given for each array the list of its blocks, each a `dask.delayed.Delayed`, returns another. It is called
+            for each attempt and should choose new names each time.
         """
         for _ in range(ATTEMPTS - 1):
             with suppress(*_lost_data(self._client)):
@@ -56,16 +54,16 @@ class Blocks:
             self._load()
         return self._run_once(build)
 
-    def _run_once(self, build: Callable[..., tuple[Graph, Hashable]]) -> Any:
-        tasks, wanted = build(*self._names)
-        graph, _ = require("dask.optimization", "dask").cull({**self._graph, **tasks}, [wanted])
+    def _run_once(self, build: Callable[..., Any]) -> Any:
+        wanted = build(*self._delayed)
         # Threads of one process share the setting: it is made once, here, for all tasks that run in this process.
         with reachable(self._client), single_threaded_blas():
-            return self._get(graph, wanted)
+            # Blocks that are loaded have no tasks to leave out or to join.
+            return wanted.compute(scheduler=self._get, optimize_graph=not self._client)
 
     def _load(self) -> None:
         """Load the blocks, under a new name: one that the scheduler has given up stays so while anyone knows it."""
-        self._graph: Graph = {}
+        self._delayed: list[list[Any]] = []
         if self._loads:
             # The traceback of the error refers to blocks, and is part of a cycle.
             gc.collect()
@@ -81,9 +79,7 @@ class Blocks:
                 loaded = self._client.persist(arrays)
         else:
             loaded = base.optimize(*arrays)
-        for array in loaded:
-            self._graph.update(array.__dask_graph__())
-        self._names = [[row[0] for row in array.__dask_keys__()] for array in loaded]
+        self._delayed = [array.to_delayed(optimize_graph=False)[:, 0].tolist() for array in loaded]
 
 
 @contextmanager

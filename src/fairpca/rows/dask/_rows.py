@@ -2,28 +2,24 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.rows._protocol import Partial, Transform
 from fairpca.rows._strata import StratifiedDraw, shares
-from fairpca.rows.dask._blocks import Blocks, Graph
+from fairpca.rows.dask._blocks import Blocks
 from fairpca.rows.dask._finite import not_finite_of_block, refuse_first
+from fairpca.rows.dask._tasks import Tasks, tree_sum
 from fairpca.rows.dask._work import (
     Work,
-    add_all,
-    given,
     ranked_indices_of_block,
     rows_of_block,
     stratum_counts_of_block,
     total_of_block,
 )
-
-FAN_IN = 32
-"""Terms added in one task. Fixed, so that the same chunks give the same bits."""
 
 
 class DaskRows:
@@ -60,13 +56,16 @@ class DaskRows:
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return the sum over blocks, see `Rows.total`; one task for each block, then a tree of additions."""
 
-        def build(X: list[Any], attached: list[Any]) -> tuple[Graph, Any]:
-            work = f"fairpca_arguments-{uuid4().hex}"
-            tasks = [
-                (total_of_block, X[number], attached[number], work) for number, rows in enumerate(self.chunks) if rows
+        def build(X: list[Any], attached: list[Any]) -> Any:
+            # The work is the result of a task, so that it travels to a process once.
+            work = Tasks("arguments").call(partial(Work, function, arguments))
+            tasks = Tasks(function.__name__)
+            terms = [
+                tasks.call(total_of_block, X[number], attached[number], work)
+                for number, rows in enumerate(self.chunks)
+                if rows
             ]
-            graph, wanted = _sum_of_tasks(function.__name__, tasks)
-            return {work: (given, Work(function, arguments)), **graph}, wanted
+            return tree_sum(terms, f"sum_of_{function.__name__}")
 
         return self._blocks.run(build)
 
@@ -84,13 +83,14 @@ class DaskRows:
             The arguments for each block; a block with None is left out.
         """
 
-        def build(X: list[Any], attached: list[Any]) -> tuple[Graph, Any]:
-            tasks = [
-                (_apply, X[number], attached[number], Work(function, arguments))
+        def build(X: list[Any], attached: list[Any]) -> Any:
+            tasks = Tasks(function.__name__)
+            terms = [
+                tasks.call(Work(function, arguments), X[number], attached[number])
                 for number, arguments in enumerate(arguments_of_block)
                 if arguments is not None
             ]
-            return _sum_of_tasks(function.__name__, tasks)
+            return tree_sum(terms, f"sum_of_{function.__name__}")
 
         return self._blocks.run(build)
 
@@ -125,24 +125,6 @@ class DaskRows:
         ]
         placed = np.concatenate(self.total_by_block(ranked_indices_of_block, arguments))
         return StratifiedDraw.of(placed[:, 0], placed[:, 1], totals)
-
-
-def _apply(X: AnyArray, attached: AnyArray, work: Work) -> Any:
-    return work.function(X, attached, *work.arguments)
-
-
-def _sum_of_tasks(name: str, tasks: list[Any]) -> tuple[Graph, Any]:
-    """Return a graph that adds the results of tasks as a tree, neighbours first, and the name of the sum."""
-    token = uuid4().hex
-    terms: list[Any] = [(f"fairpca_{name}-{token}", number) for number in range(len(tasks))]
-    graph: Graph = dict(zip(terms, tasks, strict=True))
-    level = 0
-    while len(terms) > 1:
-        groups = [terms[start : start + FAN_IN] for start in range(0, len(terms), FAN_IN)]
-        terms = [(f"fairpca_sum_of_{name}-{token}", level, number) for number in range(len(groups))]
-        graph.update(zip(terms, ((add_all, group) for group in groups), strict=True))
-        level += 1
-    return graph, terms[0]
 
 
 def _split_by_block(numbers: IntArray, ends: IntArray) -> list[IntArray]:

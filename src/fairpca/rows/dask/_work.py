@@ -21,18 +21,21 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A function and the arguments that are the same for all blocks, which travel to a process once.
+    """A function of rows and what is attached to them, with the arguments that come after these.
 
     Attributes
     ----------
     function : callable
-        Called with rows, what is attached to them and the arguments.
+        The function.
     arguments : tuple
         The arguments.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
+
+    def __call__(self, X: AnyArray, attached: AnyArray) -> Any:
+        return self.function(X, attached, *self.arguments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +57,6 @@ class Picked:
         return Picked(np.concatenate([self.X, other.X]), np.concatenate([self.attached, other.attached]))
 
 
-def given(work: Work) -> Work:
-    """Return the work: a task of its own, so that a process that dies with it does not take it along."""
-    return work
-
-
 def total_of_block(X: AnyArray, attached: AnyArray, work: Work) -> Any:
     """Return the sum of a function over pieces of a block that fit the cache, so that its temporaries stay small.
 
@@ -76,7 +74,7 @@ def total_of_block(X: AnyArray, attached: AnyArray, work: Work) -> Any:
     height = max(256, BLOCK_NUMBERS // X.shape[1] // ALIGNMENT * ALIGNMENT)
     pieces = (slice(start, start + height) for start in range(0, len(X), height))
     with single_threaded_blas():
-        return add_all(work.function(aligned(X[piece]), aligned(attached[piece]), *work.arguments) for piece in pieces)
+        return add_all(work(aligned(X[piece]), aligned(attached[piece])) for piece in pieces)
 
 
 def aligned(array: AnyArray) -> AnyArray:
@@ -99,6 +97,11 @@ def aligned(array: AnyArray) -> AnyArray:
 def add_all(terms: Iterable[Any]) -> Any:
     """Return the sum of terms from left to right."""
     return reduce(add, terms)
+
+
+def add_terms(*terms: Any) -> Any:
+    """Return the sum of terms from left to right, as a task that waits for each."""
+    return add_all(terms)
 
 
 def rows_of_block(X: AnyArray, attached: AnyArray, indices: IntArray, transform: Transform | None) -> Picked:

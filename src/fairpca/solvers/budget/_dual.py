@@ -63,9 +63,9 @@ class DualNewton:
     def _by_active_sets(self, first: FloatArray) -> FloatArray | None:
         """Take Newton steps on the dual: d h_j / d mu_k = -g_j' H^-1 g_k, with mu >= 0.
 
-        Of log h_j rather than h_j, which answers to mu_j like a power.
+        h answers to mu like a power, so the steps are those of log h_j against log mu_k.
         """
-        here = first
+        here, vanished = first, np.zeros(len(first), dtype=bool)
         for _ in range(MOST_ROUNDS):
             found = self._predicted(here)
             if found is None:
@@ -78,17 +78,19 @@ class DualNewton:
                 return here
             gradients = self.point.discrepancy_gradients
             answers = gradients @ np.stack([metric.solve(gradient) for gradient in gradients], axis=1)
-            after = _nonnegative_newton(answers, gaps, here)
-            here = self._within_reach(after, here, first)
+            wanted = _nonnegative_newton(answers, gaps, here)
+            # One step says little of a multiplier that is far from 0; two say that it is not needed.
+            gone = vanished & (wanted == 0)
+            vanished = wanted == 0
+            here = np.where(gone, 0.0, self._in_powers(here, wanted, first))
         return here
 
-    def _within_reach(self, after: FloatArray, before: FloatArray, first: FloatArray) -> FloatArray:
-        """Keep multipliers from growing too much; they may vanish, and come back."""
-        price = max(float(first @ self.targets), 1e-300)
-        most = np.where(first > 0, np.minimum(3.0 * before, 4.0 * first), 0.0)
-        most = np.where((before > 0) & (first > 0), most, np.maximum(most, price / (4.0 * self.targets)))
-        least = np.where(after > 0, np.maximum(before / 3.0, first / 4.0), 0.0)
-        return np.clip(after, np.minimum(least, most), most)
+    def _in_powers(self, here: FloatArray, wanted: FloatArray, first: FloatArray) -> FloatArray:
+        """Return mu exp((nu - mu) / mu), where h proportional to a power of mu would meet the target."""
+        change = (wanted - here) / np.maximum(here, 1e-300)
+        moved = here * np.exp(np.clip(change, -1.0, math.log(3.0)))
+        woken = np.minimum(wanted, float(first @ self.targets) / (4.0 * self.targets))
+        return np.where(here > 0, np.clip(moved, first / 4, np.maximum(4 * first, woken)), woken)
 
     def _by_secants(self, first: float) -> float | None:
         """Return the mu of a single constraint, by secants of log h against log mu."""

@@ -32,7 +32,8 @@ class Lagrangian:
     def value(self, point: ChartPoint) -> float:
         """Return L."""
         excess = point.evaluation.discrepancies - self.targets
-        slack = np.where(self.stiffness > 0, -self.multipliers / np.maximum(self.stiffness, 1e-300), -np.inf)
+        free = np.full_like(self.multipliers, -np.inf)
+        slack = np.divide(-self.multipliers, self.stiffness, out=free, where=self.stiffness > 0)
         pressed = np.maximum(excess, slack)
         return -point.evaluation.variance + float((self.multipliers + 0.5 * self.stiffness * pressed) @ pressed)
 

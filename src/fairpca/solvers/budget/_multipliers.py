@@ -25,9 +25,6 @@ CLOSE = 0.7
 
 TINY = 1e-300
 
-WAKING = 0.25
-"""Share of what the others weigh that a multiplier begins with when its measure is violated for the first time."""
-
 
 class MultiplierSearch:
     """A search for mu >= 0 such that at the minimiser of -variance + sum_j mu_j h_j each h_j is where it should be.
@@ -56,10 +53,21 @@ class MultiplierSearch:
         self._minimised = True
         self._needs_model = False
 
-    def record(self, discrepancies: FloatArray, minimised: bool) -> None:
-        """Note the discrepancies reached with the current multipliers, and whether that is at their minimiser."""
+    def record(self, discrepancies: FloatArray, weights: FloatArray, minimised: bool) -> None:
+        """Note where the current multipliers have led to.
+
+        Parameters
+        ----------
+        discrepancies : ndarray of shape (n_measures,)
+            h there.
+        weights : ndarray of shape (n_measures,)
+            What the gradients of the h_j weigh there: what guards have come to is the multiplier of who has woken.
+        minimised : bool
+            Whether it is the minimiser.
+        """
         if self._stays > 0:
             self._history.pop()
+        self.multipliers = np.where(self.multipliers > 0, self.multipliers, weights)
         logs = np.log(np.maximum(self.multipliers, TINY)), np.log(np.maximum(discrepancies, TINY))
         self._history.append(logs)
         self._minimised = minimised
@@ -107,7 +115,12 @@ class MultiplierSearch:
                 self.multipliers = chosen
             elif self._history:
                 self._follow_slopes(np.maximum(point.evaluation.discrepancies, TINY) / self.targets)
-        return Lagrangian(self.multipliers, self.targets, self.stiffness)
+        return Lagrangian(self.multipliers, self.targets, np.where(self.multipliers > 0, self.stiffness, self._guards))
+
+    @property
+    def _guards(self) -> FloatArray:
+        """Springs that hold only who is above the target: for measures without a multiplier, which may wake."""
+        return float(self.multipliers @ self.targets) / self.targets**2
 
     @property
     def stuck(self) -> bool:
@@ -141,9 +154,8 @@ class MultiplierSearch:
         self._excess = excess
         allowed = None if len(h) == 1 else h >= (1 - CLOSE) * self.targets
         closest = closest_at_frame(here, allowed)
-        woken = ~pressed & (h > self.targets)
-        self.multipliers = np.where(pressed, np.clip(closest, 0.1 * mu, 10.0 * mu), np.where(woken, closest, 0.0))
-        fresh = woken & (self.multipliers > 0) & (self.stiffness == 0)
+        self.multipliers = np.where(pressed, np.clip(closest, 0.1 * mu, 10.0 * mu), 0.0)
+        fresh = pressed & (self.stiffness == 0)
         self.stiffness = np.where(fresh, self.multipliers / self.targets, self.stiffness)
 
     def _next(self, ratios: FloatArray) -> None:
@@ -167,9 +179,7 @@ class MultiplierSearch:
         mu = self.multipliers
         slopes = np.array([self._slope(j) for j in range(len(mu))])
         grown = mu * np.clip(ratios ** (1.0 / slopes), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
-        price = float(mu @ self.targets)
-        woken = WAKING * price / self.targets if price > 0 else 1.0 / (ratios * self.targets)
-        self.multipliers = np.where(mu > 0, grown, np.where(ratios > 1, woken, 0.0))
+        self.multipliers = np.where(mu > 0, grown, 0.0)
 
     @property
     def _jumps(self) -> bool:

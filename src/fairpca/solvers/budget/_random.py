@@ -28,15 +28,24 @@ def fairest_frame(
         The frames lie in the span of the first so many axes.
     """
     manifold, auxiliary = Grassmann(), Penalised(problem, weights, alpha=0.0)
-    frames = [_random_frame(problem, manifold, generator, n_axes) for _ in range(N_RANDOM)]
+    frames = [random_frame(problem, generator, n_axes) for _ in range(N_RANDOM)]
     fairest = min(frames, key=lambda frame: float(weights @ problem.discrepancies(frame)))
     bfgs = RiemannianBFGS(max_iter=60)
     return bfgs.minimise(auxiliary, manifold, auxiliary.sample(fairest), gradient_tolerance=1e-5).sample.evaluation
 
 
-def _random_frame(
-    problem: FairSubspaceProblem, manifold: Grassmann, generator: np.random.Generator, n_axes: int
-) -> FloatArray:
+def random_frame(problem: FairSubspaceProblem, generator: np.random.Generator, n_axes: int) -> FloatArray:
+    """Return a random frame in the span of the first so many axes.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    generator : numpy.random.Generator
+        Draws it.
+    n_axes : int
+        Number of axes.
+    """
     frame = np.zeros(problem.shape)
-    frame[:n_axes] = manifold.random_point(n_axes, problem.n_components, generator)
+    frame[:n_axes] = Grassmann().random_point(n_axes, problem.n_components, generator)
     return frame

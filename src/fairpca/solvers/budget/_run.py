@@ -4,7 +4,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import TARGET, USED, VISIBLE
 from fairpca.solvers._line_search import Trial, wolfe_search
+from fairpca.solvers._metric import Metric
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._closest import closest_at_frame
@@ -33,6 +34,13 @@ NOTICED = 0.05
 """Share of h that a single row must make up to count as standing alone."""
 
 MAX_RELEASES = 3
+
+LAST_STEPS, LAST_ERROR = (1.0, 0.9, 0.5), 2e-5
+"""Shares of what is left that steps at the end try to use up, and the share of the tolerance that is left for their own
+error."""
+
+SPRINGS = 0.0, 4.0, 64.0, 1024.0
+"""Stiffness of springs, in units of mu / tau, that is tried where the Lagrangian has a saddle."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +176,7 @@ class BudgetRun:
             here = cycle.point.evaluation
             self._on_cycle(cycle)
             if self._finished(cycle):
+                cycle = self._used_up(cycle)
                 return self._outcome(cycle.multipliers, end=cycle)
             if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:
                 break
@@ -186,6 +195,42 @@ class BudgetRun:
             view = (cycle.model, cycle.point) if reusable else self._view(here, search)
             fresh = not reusable
         return self._outcome(search.multipliers)
+
+    def _used_up(self, cycle: Cycle) -> Cycle:
+        """Spend what is left of the tolerances where that buys visible variance: a step or two, and no Hessian."""
+        goals = (1 - LAST_ERROR) * self._tolerances
+        for share in LAST_STEPS:
+            here = cycle.point.evaluation
+            slack = np.where(cycle.multipliers > 0, goals - here.discrepancies, 0.0)
+            if float(cycle.multipliers @ slack) <= VISIBLE:
+                break
+            b = cycle.point.b + self._last_step(cycle, share * slack)
+            there = ChartPoint.read(cycle.model.chart, b, self._evaluate(cycle.model.chart.frame(b)))
+            if there.evaluation.meets(self._tolerances) and there.evaluation.variance > here.variance:
+                cycle = replace(cycle, point=there)
+        return cycle
+
+    def _last_step(self, cycle: Cycle, slack: FloatArray) -> FloatArray:
+        """Return the Newton step of the Lagrangian among those that add so much to the active h_j."""
+        metric, gradient = self._metric_with_springs(cycle)
+        normals = cycle.point.discrepancy_gradients[cycle.multipliers > 0]
+        ways = np.stack([metric.solve(normal) for normal in normals])
+        step = -metric.solve(gradient)
+        missing = slack[cycle.multipliers > 0] - normals @ step
+        return step + np.linalg.lstsq(normals @ ways.T, missing, rcond=1e-10)[0] @ ways
+
+    def _metric_with_springs(self, cycle: Cycle) -> tuple[Metric, FloatArray]:
+        """Return the Hessian of the Lagrangian, with springs as stiff as it takes to make it positive definite.
+
+        Springs do not change the space that H^-1 grad h_j span. The gradient, at rest of the springs, comes with it.
+        """
+        for stiffness in SPRINGS:
+            springs = stiffness * cycle.multipliers / self._tolerances
+            lagrangian = Lagrangian(cycle.multipliers, cycle.point.evaluation.discrepancies, springs)
+            metric, _ = cycle.model.newton_step(cycle.point, lagrangian, math.inf)
+            if metric.shift == 0.0:
+                break
+        return metric, lagrangian.gradient(cycle.point)
 
     def _seen_before(self, view: View) -> Evaluation:
         evaluation = view[1].evaluation
@@ -206,7 +251,7 @@ class BudgetRun:
         """Take quasi-Newton steps with the same multipliers in one chart."""
         model, point = view
         if model.chart.dimension == 0:
-            search.record(point.evaluation.discrepancies, minimised=True)
+            search.record(point.evaluation.discrepancies, search.multipliers, minimised=True)
             return Cycle(search.multipliers, model, point, 0.0, 0, collected=True)
         lagrangian = search.lagrangian(model, point, self._radius)
         metric, direction = model.newton_step(point, lagrangian, self._radius)
@@ -226,8 +271,9 @@ class BudgetRun:
             gain = -float(gradient @ direction)
             if gain <= enough or self._out_of_time():
                 break
-        search.record(point.evaluation.discrepancies, minimised=gain <= enough)
-        return Cycle(lagrangian.weights(point), model, point, gain, n_steps, collected=gain <= enough)
+        weights = lagrangian.weights(point)
+        search.record(point.evaluation.discrepancies, weights, minimised=gain <= enough)
+        return Cycle(weights, model, point, gain, n_steps, collected=gain <= enough)
 
     def _step(
         self, chart: Chart, point: ChartPoint, lagrangian: Lagrangian, direction: FloatArray

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,13 +9,14 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import TARGET, VISIBLE
-from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
-from fairpca.solvers._start import mean_matched_frame
+from fairpca.solvers._result import Callback, FitResult, Solution, Status
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._certify import certify, gains_by_dropping
+from fairpca.solvers.budget._candidate import Candidate
+from fairpca.solvers.budget._certify import certify
 from fairpca.solvers.budget._curvature import Model
-from fairpca.solvers.budget._random import fairest_frame
-from fairpca.solvers.budget._run import BudgetRun, Cycle, RunOutcome, RunSettings, RunStart
+from fairpca.solvers.budget._journal import Journal
+from fairpca.solvers.budget._run import BudgetRun, RunSettings, RunStart
+from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._tilt import Tilt
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
@@ -26,18 +26,33 @@ OUT_OF_REACH = 2.0
 WORTH_A_RUN = 0.95
 """An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
 
-FEW_COORDINATES, FEW_ROWS, FEW_STARTS = 8, 300, 6
-"""On manifolds of so few dimensions, and with so few rows, several starts cost nothing, and tell one optimum from the
-best."""
+FEW_ROWS = 300
 
-ENOUGH_ALIKE = 3
-"""Starts in a row that end at the best optimum known, after which no others are tried."""
+
+@dataclass(frozen=True)
+class Effort:
+    """What is spent on other starts where there are few rows.
+
+    Attributes
+    ----------
+    few_coordinates : int
+        Dimensions of the manifold up to which several starts cost nothing, and tell one optimum from the best.
+    n_starts : int
+        How many they are.
+    enough_alike : int
+        Starts in a row that end at the best optimum known, after which no others are tried.
+    """
+
+    few_coordinates: int
+    n_starts: int
+    enough_alike: int
+
+
+ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4), Effort(12, 24, 6)
+"""Where several constraints meet there are more corners to end in."""
 
 ENOUGH_FAR, FAR = 5, 5.0
 """Random starts after which others are given up, where the fairest point is above so many times the tolerance."""
-
-SETTLED = 1e-4
-"""Variance share by which a stationary answer is preferred to a point met on the way to none."""
 
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
@@ -55,26 +70,6 @@ class SearchSettings:
     max_seconds: float | None
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """The best outcome for one number of live components."""
-
-    n_live: int
-    outcome: RunOutcome
-    problem: FairSubspaceProblem
-
-    @property
-    def variance(self) -> float:
-        return -math.inf if self.outcome.best is None else self.outcome.best.variance
-
-    def worth(self, tolerances: FloatArray) -> float:
-        """Return the variance that the whole of the tolerances would buy; a point on the way counts for what it has."""
-        best = self.outcome.best
-        if best is None or not self.outcome.stationary:
-            return self.variance
-        return best.variance + float(self.outcome.multipliers @ (tolerances - best.discrepancies)) + SETTLED
-
-
 class BudgetSearch:
     """Search over starts and numbers of live components."""
 
@@ -89,16 +84,13 @@ class BudgetSearch:
         self._settings = settings
         self._problem = problem
         self._tolerances = tolerances
-        self._generator = generator
-        self._callback = callback
-        self._began = time.perf_counter()
-        limit = math.inf if settings.max_seconds is None else settings.max_seconds
+        self._starts = Starts(problem, tolerances, generator)
+        self._journal = Journal(problem.counts, settings.max_seconds, callback)
         self._run_settings = RunSettings(
-            settings.max_cycles, settings.max_steps, settings.gain_tolerance, self._began + limit
+            settings.max_cycles, settings.max_steps, settings.gain_tolerance, self._journal.deadline
         )
-        self._steps: list[OuterStep] = []
+        self._effort = ONE_MEASURE
         self._candidates: dict[int, Candidate] = {}
-        self._first_multipliers_of: dict[int, FloatArray] = {}
 
     def solve(self, init: str | FloatArray | WarmStart) -> Solution:
         most, least = self._live_range()
@@ -111,37 +103,61 @@ class BudgetSearch:
             if pca.meets(self._tolerances):
                 return self._pca_is_fair(pca, most)
             self._pca = pca.discrepancies
-            self._first_multipliers_of[self._problem.n_components] = self._pressing(pca.discrepancies)
+            self._starts.know_pca(pca.discrepancies)
         if isinstance(init, BudgetWarmStart) and init.settled:
-            self._try(first_live, self._start(init, first_live), 0)
+            self._try(first_live, self._starts.first(init, first_live), 0)
             self._polish()
             return self._conclude()
-        first = self._try(first_live, self._start(init, first_live), self._first_extra(first_live))
-        smooth = first.outcome.stationary and not first.outcome.rugged
-        if not smooth or gains_by_dropping(first.outcome.best, first.outcome.multipliers):
+        first = self._try(first_live, self._starts.first(init, first_live), (self._settings.n_starts or 1) - 1)
+        if self._has_few_rows and self._settings.n_starts is None:
+            self._scan(most, least, first)
+        elif not first.is_smooth:
             self._search_harder(most, least, first)
         elif self._fewer_may_keep_more(first):
-            self._climb(most, least, thorough=self._is_small(first.n_live - 1))
+            self._climb(most, least, thorough=False)
         if self._best().variance == -math.inf and self._settings.allow_null:
             self._shrink()
         self._polish()
         return self._conclude(advise=True)
 
-    def _first_extra(self, n_live: int) -> int:
-        """Return how many random starts follow the first one however smooth its way was."""
-        if self._settings.n_starts is not None:
-            return self._settings.n_starts - 1
-        return FEW_STARTS if self._is_small(n_live) else 0
-
-    def _is_small(self, n_live: int) -> bool:
-        few_rows = self._problem.discrepancy.n_rows <= FEW_ROWS
-        return few_rows and 0 < (self._problem.rank - n_live) * n_live <= FEW_COORDINATES
+    @property
+    def _has_few_rows(self) -> bool:
+        return self._problem.discrepancy.n_rows <= FEW_ROWS
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
         """Tell whether one component less could keep so much more that it is worth a run."""
-        n_live = first.n_live - 1
-        share = 1.0 if self._is_small(n_live) else WORTH_A_RUN
-        return first.variance < share * float(self._problem.shares[:n_live].sum())
+        return first.variance < WORTH_A_RUN * float(self._problem.shares[: first.n_live - 1].sum())
+
+    def _scan(self, most: int, least: int, first: Candidate) -> None:
+        """Try every number of live components that may keep more, each as a fit that asks for no more would try it.
+
+        So a fit with more components keeps what one with fewer keeps.
+        """
+        self._search_elsewhere(self._with_more_starts(first), most > least)
+        for n_live in range(most, least - 1, -1):
+            if self._journal.out_of_time or float(self._problem.shares[:n_live].sum()) <= self._best().variance:
+                break
+            if n_live not in self._candidates:
+                start = self._starts.mean_matched(n_live)
+                tried = self._with_more_starts(self._try(n_live, start, 0))
+                self._search_elsewhere(tried, fewer_are_left=True)
+
+    def _with_more_starts(self, first: Candidate) -> Candidate:
+        """Return the best of several starts, however smooth the way of the first was, where they cost nothing."""
+        self._effort = SEVERAL_MEASURES if np.count_nonzero(first.outcome.multipliers) > 1 else ONE_MEASURE
+        coordinates = (self._problem.rank - first.n_live) * first.n_live
+        if not 0 < coordinates <= self._effort.few_coordinates:
+            return first
+        return self._run_starts(first.n_live, [], self._effort.n_starts, first)
+
+    def _search_elsewhere(self, first: Candidate, fewer_are_left: bool) -> Candidate:
+        """Try other starts where the way of the first was not smooth, if they are cheap."""
+        if first.is_smooth or self._settings.n_starts is not None:
+            return first
+        out_of_reach = first.strain(self._tolerances) > OUT_OF_REACH
+        rugged = first.outcome.rugged and not (out_of_reach and fewer_are_left)
+        starts = self._other_basins(first.n_live) if rugged else []
+        return self._run_starts(first.n_live, starts, self._cheap_starts(first.n_live), first)
 
     def _live_range(self) -> tuple[int, int]:
         """Return the largest and the smallest number of live components to consider."""
@@ -152,11 +168,7 @@ class BudgetSearch:
 
     def _search_harder(self, most: int, least: int, first: Candidate) -> None:
         """Climb along the number of live components from a good guess, with more starts where they are cheap."""
-        if self._settings.n_starts is None:
-            out_of_reach = self._strain(first) > OUT_OF_REACH
-            elsewhere = first.outcome.rugged and not (out_of_reach and most > least)
-            starts = self._other_basins(first.n_live) if elsewhere else []
-            first = self._run_starts(first.n_live, starts, self._cheap_starts(first.n_live), first)
+        first = self._search_elsewhere(first, most > least)
         if most == least:
             return
         here = most if first.variance > -math.inf else max(least, (most + 1) // 2)
@@ -170,7 +182,7 @@ class BudgetSearch:
         """Try more and fewer live components than the best so far while that keeps more variance."""
         for direction in (1, -1):
             k = self._best().n_live + direction
-            while least <= k <= most and not self._out_of_time():
+            while least <= k <= most and not self._journal.out_of_time:
                 if k in self._candidates or not self._improves_with(k, thorough):
                     break
                 k += direction
@@ -178,7 +190,7 @@ class BudgetSearch:
     def _find_feasible(self, least: int, infeasible: int) -> None:
         """Try fewer live components by bisection: the fewer there are, the easier the tolerance is met."""
         below = least - 1
-        while infeasible - below > 1 and not self._out_of_time():
+        while infeasible - below > 1 and not self._journal.out_of_time:
             middle = (below + infeasible) // 2
             if self._improves_with(middle):
                 below = middle
@@ -188,19 +200,17 @@ class BudgetSearch:
     def _improves_with(self, n_live: int, thorough: bool = True) -> bool:
         """Try a number of live components, thoroughly from several starts, and tell whether it is the best so far."""
         before = self._best().variance
-        starts = [RunStart(self._mean_matched(n_live), self._first_multipliers(n_live))]
-        if self._is_small(n_live):
-            starts += self._other_basins(n_live)
+        starts = [self._starts.mean_matched(n_live)]
         n_extra = self._cheap_starts(n_live) if thorough else 0
         return self._run_starts(n_live, starts, n_extra, None).variance > before
 
     def _polish(self) -> None:
         """Go on from a best point that is not stationary with a spring, so that it is not left for another basin."""
         best = self._best()
-        if best.outcome.best is None or best.outcome.stationary or self._out_of_time():
+        if best.outcome.best is None or best.outcome.stationary or self._journal.out_of_time:
             return
         start = RunStart(best.outcome.best.point, None, spring=True)
-        outcome = BudgetRun(best.problem, self._tolerances, self._run_settings, self._on_cycle).run(start)
+        outcome = BudgetRun(best.problem, self._tolerances, self._run_settings, self._journal.note).run(start)
         polished = replace(best, outcome=outcome)
         gained = polished.variance > best.variance + VISIBLE
         if gained or (outcome.stationary and polished.variance >= best.variance - VISIBLE):
@@ -224,36 +234,26 @@ class BudgetSearch:
             return
         problem = replace(fairest.problem, rank=self._problem.rank + n_free)
         start = RunStart(frame, None, spring=True)
-        outcome = BudgetRun(problem, self._tolerances, self._run_settings, self._on_cycle).run(start)
+        outcome = BudgetRun(problem, self._tolerances, self._run_settings, self._journal.note).run(start)
         self._candidates[fairest.n_live] = Candidate(fairest.n_live, outcome, problem)
 
     def _fairest(self) -> Candidate:
-        return min(self._candidates.values(), key=self._strain)
-
-    def _strain(self, candidate: Candidate) -> float:
-        """Return how far the fairest point of a candidate is from meeting the tolerances, 1 where it does."""
-        return candidate.outcome.fairest.strain(self._tolerances)
+        return min(self._candidates.values(), key=lambda candidate: candidate.strain(self._tolerances))
 
     def _best(self) -> Candidate:
         return max(self._candidates.values(), key=lambda candidate: candidate.worth(self._tolerances))
 
-    def _better(self, first: Candidate, second: Candidate) -> bool:
-        worths = first.worth(self._tolerances), second.worth(self._tolerances)
-        if worths[0] != worths[1]:
-            return worths[0] > worths[1]
-        return self._strain(first) < self._strain(second)
-
     def _other_basins(self, n_live: int) -> list[RunStart]:
         """Return starts from PCA and from the end of a path of looser tolerances."""
         problem = self._problem.with_components(n_live)
-        start = RunStart(self._mean_matched(n_live), self._first_multipliers(n_live))
+        start = self._starts.mean_matched(n_live)
         for tolerances in (100 * self._tolerances, 10 * self._tolerances):
             if np.all(self._pca <= tolerances):
                 continue
-            run = BudgetRun(problem, tolerances, self._run_settings, self._on_cycle)
+            run = BudgetRun(problem, tolerances, self._run_settings, self._journal.note)
             outcome = run.run(start)
             start = RunStart((outcome.best or outcome.fairest).point, outcome.multipliers)
-        return [RunStart(problem.pca(), self._first_multipliers(n_live)), start]
+        return [self._starts.pca(n_live), start]
 
     def _cheap_starts(self, n_live: int) -> int:
         """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
@@ -272,104 +272,31 @@ class BudgetSearch:
         others_generator = np.random.default_rng(n_live)
         n_alike = 0
         for index in range(len(starts) + n_extra):
-            if best is not None and (self._out_of_time() or n_alike >= ENOUGH_ALIKE):
+            if best is not None and (self._journal.out_of_time or n_alike >= self._effort.enough_alike):
                 break
             if best is not None and index >= len(starts) + ENOUGH_FAR and self._is_far(best):
                 break
             given = index < len(starts)
-            start = starts[index] if given else self._random_start(problem, others_generator)
+            start = starts[index] if given else self._starts.other(n_live, others_generator, index - len(starts))
             settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
             others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
             floor = max(others, default=-math.inf)
-            outcome = BudgetRun(problem, self._tolerances, settings, self._on_cycle).run(start, floor)
+            outcome = BudgetRun(problem, self._tolerances, settings, self._journal.note).run(start, floor)
             candidate = Candidate(n_live, outcome, problem)
-            if best is not None and self._alike(candidate, best):
+            if best is not None and candidate.is_like(best, self._tolerances):
                 # The first of equals stays: which of them is higher by rounding must not matter.
                 n_alike += 1
                 continue
             n_alike = 0
-            if best is None or self._better(candidate, best):
+            if best is None or candidate.is_better(best, self._tolerances):
                 best = candidate
         assert best is not None
         self._candidates[n_live] = best
         return best
 
-    def _alike(self, first: Candidate, second: Candidate) -> bool:
-        """Tell whether two runs found the same optimum, as far as its height tells."""
-        stationary = first.outcome.stationary and second.outcome.stationary
-        return stationary and abs(first.worth(self._tolerances) - second.worth(self._tolerances)) <= VISIBLE
-
     def _is_far(self, best: Candidate) -> bool:
         """Tell whether none of several starts has come anywhere near the tolerance."""
-        return self._strain(best) > FAR
-
-    def _start(self, init: str | FloatArray | WarmStart, n_live: int) -> RunStart:
-        problem = self._problem.with_components(n_live)
-        if isinstance(init, BudgetWarmStart):
-            view = init.view if n_live == init.n_live else None
-            return RunStart(self._live_part(init.frame, n_live), init.multipliers, view)
-        if not isinstance(init, str):
-            frame = init.frame if isinstance(init, WarmStart) else init
-            return RunStart(self._live_part(frame, n_live), None)
-        if init == "auxiliary":
-            return self._random_start(problem, self._generator)
-        return RunStart(problem.pca() if init == "pca" else self._mean_matched(n_live), self._first_multipliers(n_live))
-
-    def _first_multipliers(self, n_live: int) -> FloatArray:
-        """Return 1 / h of plain PCA with as many components: a fit that asks for no more begins with the same."""
-        if n_live not in self._first_multipliers_of:
-            problem = self._problem.with_components(n_live)
-            self._first_multipliers_of[n_live] = self._pressing(problem.discrepancies(problem.pca()))
-        return self._first_multipliers_of[n_live]
-
-    def _pressing(self, discrepancies: FloatArray) -> FloatArray:
-        """Return 1 / h_j for violated measures, shared among them, and 0 for the others."""
-        violated = discrepancies > self._tolerances
-        if not violated.any():
-            violated[np.argmax(discrepancies / self._tolerances)] = True
-        sizes = np.maximum(discrepancies, self._tolerances)
-        return np.where(violated, 1.0 / (int(violated.sum()) * sizes), 0.0)
-
-    def _mean_matched(self, n_live: int) -> FloatArray:
-        return mean_matched_frame(self._problem.with_components(n_live), self._problem.rank)
-
-    def _live_part(self, frame: FloatArray, n_live: int) -> FloatArray:
-        """Return the n_live dimensions of a subspace that lie closest to the live axes."""
-        live = np.zeros((len(frame), n_live))
-        rank = self._problem.rank
-        live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
-        return live
-
-    def _random_start(self, problem: FairSubspaceProblem, generator: np.random.Generator) -> RunStart:
-        fair = fairest_frame(problem, self._tolerances.min() / self._tolerances, generator, problem.rank)
-        if fair.meets(self._tolerances):
-            # From inside, so that the basin of a point that is fair is not left for one that is not.
-            return RunStart(fair.point, None, spring=True)
-        violated = fair.discrepancies > self._tolerances
-        return RunStart(fair.point, np.where(violated, 0.01 / (int(violated.sum()) * self._tolerances), 0.0))
-
-    def _on_cycle(self, cycle: Cycle) -> None:
-        counts = self._problem.counts
-        spent = counts.gradients - sum(step.n_gradients for step in self._steps)
-        step = OuterStep(
-            penalties=cycle.multipliers,
-            mmd2s=cycle.point.evaluation.discrepancies,
-            variance_kept=cycle.point.evaluation.variance,
-            gradient_norm=_gradient_norm(cycle),
-            expected_gain=cycle.expected_gain,
-            step_length=cycle.moved,
-            n_iter=cycle.n_steps,
-            n_gradients=spent,
-            n_hessian_products=0,
-            seconds=time.perf_counter() - self._began - sum(step.seconds for step in self._steps),
-            message=f"{cycle.point.evaluation.point.shape[1]} live components",
-        )
-        self._steps.append(step)
-        if self._callback is not None:
-            self._callback(step)
-
-    def _out_of_time(self) -> bool:
-        return time.perf_counter() > self._run_settings.deadline
+        return best.strain(self._tolerances) > FAR
 
     def _conclude(self, advise: bool = False) -> Solution:
         """Pick the best feasible answer, or the fairest where none is feasible."""
@@ -382,7 +309,7 @@ class BudgetSearch:
         if outcome.stationary:
             status = Status.CONVERGED
         else:
-            status = Status.OUT_OF_TIME if self._out_of_time() else Status.MAX_ITERATIONS
+            status = Status.OUT_OF_TIME if self._journal.out_of_time else Status.MAX_ITERATIONS
         view = outcome.view or Model.around(outcome.best, best.problem, outcome.multipliers, single_precision=True)
         bound = float(self._problem.shares[: self._problem.n_components].sum())
         certificate = certify(view, bound, self._tolerances)
@@ -401,7 +328,7 @@ class BudgetSearch:
     def _conclude_unmet(self, advise: bool) -> Solution:
         """Return the fairest point, and where it is asked for, how many components would do."""
         fairest = self._fairest()
-        status = Status.OUT_OF_TIME if self._out_of_time() else Status.TOLERANCE_NOT_MET
+        status = Status.OUT_OF_TIME if self._journal.out_of_time else Status.TOLERANCE_NOT_MET
         largest = self._largest_feasible(min(self._candidates)) if advise else None
         point, result = self._record(fairest.outcome.fairest, fairest.n_live, status)
         warm = BudgetWarmStart(point, fairest.n_live, fairest.outcome.multipliers, self._pca)
@@ -410,11 +337,11 @@ class BudgetSearch:
     def _largest_feasible(self, below: int) -> int | None:
         """Return the largest number of components below a number that meets the tolerance, by bisection."""
         feasible, infeasible = 0, below
-        while infeasible - feasible > 1 and not self._out_of_time():
+        while infeasible - feasible > 1 and not self._journal.out_of_time:
             middle = (feasible + infeasible) // 2
             problem = self._problem.with_components(middle)
-            start = RunStart(self._mean_matched(middle), self._first_multipliers(middle))
-            outcome = BudgetRun(problem, self._tolerances, self._run_settings, self._on_cycle).run(start)
+            start = self._starts.mean_matched(middle)
+            outcome = BudgetRun(problem, self._tolerances, self._run_settings, self._journal.note).run(start)
             if outcome.best is None:
                 infeasible = middle
             else:
@@ -423,24 +350,9 @@ class BudgetSearch:
 
     def _record(self, answer: Evaluation, n_live: int, status: Status) -> tuple[FloatArray, FitResult]:
         """Return the frame of an answer with all its columns, and the record of the search."""
-        counts = self._problem.counts
         passed = [answer, *(candidate.outcome.fairest for candidate in self._candidates.values())]
         fairest = min(passed, key=lambda each: each.strain(self._tolerances))
-        result = FitResult(
-            solver="budget",
-            status=status,
-            tolerances=self._tolerances,
-            mmd2s=answer.discrepancies,
-            fairest_mmd2s=fairest.discrepancies,
-            variance_kept=answer.variance,
-            steps=tuple(self._steps),
-            n_values=counts.values,
-            n_gradients=counts.gradients,
-            n_hessian_products=counts.hessian_products,
-            n_hessians=counts.hessians,
-            n_live_components=n_live,
-            seconds=time.perf_counter() - self._began,
-        )
+        result = self._journal.result(answer, fairest, n_live, status, self._tolerances)
         return self._with_null_columns(answer.point), result
 
     def _with_null_columns(self, live: FloatArray) -> FloatArray:
@@ -450,8 +362,3 @@ class BudgetSearch:
         null = np.zeros((p, n_missing))
         null[p - n_missing + np.arange(n_missing), np.arange(n_missing)] = 1.0
         return np.hstack([live, null])
-
-
-def _gradient_norm(cycle: Cycle) -> float:
-    point = cycle.point
-    return float(np.linalg.norm(cycle.multipliers @ point.discrepancy_gradients - point.variance_gradient))

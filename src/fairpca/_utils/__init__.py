@@ -1,0 +1,2 @@
+"""Small tools that any module may use."""
+# SPDX-License-Identifier: MIT

@@ -1,0 +1,164 @@
+"""The Hessian of a Hermite discrepancy: what a pass over the rows sums up for it, and what follows."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.comparison import RowWeights
+from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd.hermite._basis import HermiteBasis
+from fairpca.mmd.hermite._passes import pieces, workspace_for
+from fairpca.mmd.hermite._widened import WidenedBasis
+
+LARGEST_SINGLE = 1e15
+"""Coordinates, in bandwidths, whose products with each other stay within float32."""
+
+
+@dataclass(frozen=True)
+class SecondOrderSums:
+    r"""What the second derivatives of h = sum_b \|M_b\|^2 need of the rows.
+
+    A move B along the directions of a chart moves row i by B'n_i, n_i its coordinates along these directions. With
+    M_b = sum_i w_ib Phi(y_i) and the potential u_i of all rows at row i, the second derivative of h is
+
+    .. math:: 2 \sum_b (\partial_{aj} M_b)' (\partial_{cl} M_b) + \sum_i (\partial_a \partial_c u_i)\, n_{ij} n_{il},
+              \qquad \partial_{aj} M_b = \sum_i w_{ib} n_{ij}\, \partial_a \Phi(y_i).
+
+    Attributes
+    ----------
+    moments : ndarray of shape (n_widened, k, q)
+        sum_i w_ib n_ij Phi(y_i) of the widened features, which tell the derivatives of M.
+    bends : ndarray of shape (q * (q + 1) / 2, d * (d + 1) / 2)
+        The second sum, for pairs j <= l and a <= c.
+    """
+
+    moments: FloatArray
+    bends: FloatArray
+
+    def __add__(self, other: "SecondOrderSums") -> "SecondOrderSums":
+        return SecondOrderSums(self.moments + other.moments, self.bends + other.bends)
+
+    def hessian(self, widened: WidenedBasis) -> FloatArray:
+        """Return the second derivatives with respect to the columns of B as they were given, of shape (d, q, d, q).
+
+        Parameters
+        ----------
+        widened : WidenedBasis
+            The features; its rotation leads from the columns of B to the axes.
+        """
+        rotation, (_, k, q) = widened.basis.rotation, self.moments.shape
+        d = len(rotation)
+        hessian = self._bent(rotation, q)
+        for b in range(k):
+            slopes = np.stack([widened.derivatives(self.moments[:, b], a) for a in range(d)], axis=1)
+            turned = (rotation @ slopes).reshape(-1, d * q)
+            hessian += 2 * (turned.T @ turned).reshape(d, q, d, q)
+        return hessian
+
+    def _bent(self, rotation: FloatArray, q: int) -> FloatArray:
+        """Return the second sum for all pairs, in the given columns."""
+        d = len(rotation)
+        (a, c), (j, l) = np.triu_indices(d), np.triu_indices(q)
+        rows = np.empty((q, q, self.bends.shape[1]))
+        rows[j, l] = rows[l, j] = self.bends
+        blocks = np.empty((d, d, q, q))
+        blocks[a, c] = blocks[c, a] = rows.transpose(2, 0, 1)
+        return np.einsum("ea,fc,acjl->ejfl", rotation, rotation, blocks, optimize=True)
+
+
+def second_order_field(potentials: FloatArray, basis: HermiteBasis) -> FloatArray:
+    """Return coefficients c of potentials, then c^(a) for each coordinate, then c^(a)(b) for each pair a <= b.
+
+    Parameters
+    ----------
+    potentials : ndarray of shape (k, D)
+        c.
+    basis : HermiteBasis
+        The features.
+
+    Returns
+    -------
+    field : ndarray of shape (1 + d + d * (d + 1) / 2, k, D)
+        The coefficients.
+    """
+    d = len(basis.ratios)
+    slopes = [basis.raised(potentials, a) for a in range(d)]
+    bends = [basis.raised(slopes[a], c) for a, c in zip(*np.triu_indices(d), strict=True)]
+    return np.stack([potentials, *slopes, *bends])
+
+
+def second_order_sums_of_block(
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    widened: WidenedBasis,
+    directions: FloatArray,
+    field: FloatArray,
+    single_precision: bool,
+) -> SecondOrderSums:
+    """Return the sums of a block.
+
+    Parameters
+    ----------
+    X, attached : ndarray
+        The block.
+    weights : RowWeights
+        The weights of its rows, such that h = sum_b |M_b|^2.
+    frame : Coordinates
+        From rows to the axes of the basis.
+    widened : WidenedBasis
+        The features and their neighbours.
+    directions : ndarray of shape (p, q)
+        From rows to their coordinates along the directions of the chart.
+    field : ndarray of shape (1 + d + d * (d + 1) / 2, k, D)
+        See `second_order_field`.
+    single_precision : bool
+        Make features and products in float32; sums over pieces are in float64 all the same.
+    """
+    k, q, d, D = weights.n_columns, directions.shape[1], frame.matrix.shape[1], widened.basis.n_features
+    moments = np.zeros((widened.n_features, k * q))
+    bends = np.zeros((q * (q + 1) // 2, d * (d + 1) // 2))
+    workspace = workspace_for(widened.n_features)
+    for rows, piece_weights in pieces(X, weights.of(attached), frame, widened.n_features):
+        Y, along = frame.matrix.T @ rows.T, directions.T @ rows.T
+        # Where no feature reaches, squares of the distance may overflow.
+        along[:, ~widened.basis.reaches(Y)] = 0.0
+        single = single_precision and np.abs(along).max(initial=0.0) < LARGEST_SINGLE
+        dtype = np.dtype(np.float32 if single else np.float64)
+        features = widened.values(Y, workspace.view(dtype))
+        along, piece_weights = along.astype(dtype), piece_weights.astype(dtype)
+        moments += features @ (piece_weights[:, None] * along).reshape(k * q, -1).T
+        felt = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, -1)
+        bends += _pair_sums(along, _bends((felt * piece_weights).sum(axis=1), Y.astype(dtype), widened.basis))
+    return SecondOrderSums(moments.reshape(-1, k, q), bends)
+
+
+def _bends(felt: AnyArray, Y: AnyArray, basis: HermiteBasis) -> AnyArray:
+    """Return the second derivatives of a potential at n points for each pair a <= c, of shape (n_pairs, n).
+
+    d/dy_a sum c Phi = sum c^(a) Phi - (1 - t_a) y_a sum c Phi, and the same once more.
+
+    Parameters
+    ----------
+    felt : ndarray of shape (1 + d + n_pairs, n)
+        The sums of c Phi, c^(a) Phi and c^(a)(c) Phi.
+    Y : ndarray of shape (d, n)
+        The points.
+    basis : HermiteBasis
+        The features.
+    """
+    d, decay = len(Y), basis.decay[:, None].astype(Y.dtype)
+    pull = decay * Y
+    here, slopes, bends = felt[0], felt[1 : 1 + d], felt[1 + d :]
+    a, c = np.triu_indices(d)
+    bends = bends - pull[c] * slopes[a] - pull[a] * (slopes[c] - pull[c] * here)
+    bends[a == c] -= decay * here
+    return bends
+
+
+def _pair_sums(along: AnyArray, bends: AnyArray) -> AnyArray:
+    """Return sum_i n_ij n_il u_i for pairs j <= l and each u, of shape (q * (q + 1) / 2, n_pairs)."""
+    return np.concatenate([(along[j] * along[j:]) @ bends.T for j in range(len(along))])

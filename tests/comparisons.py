@@ -1,0 +1,36 @@
+"""Comparisons of groups that many tests are made of."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+
+from fairpca.comparison import Comparison, Contrast, DemographicParity, compare
+from fairpca.mmd import ExactMMD
+
+
+def by_group(group, tolerance=1e-3):
+    """Return the stratum of each row, and the comparison of its groups."""
+    return compare(group, len(group), DemographicParity(), tolerance)
+
+
+def by_weights(weights, owner, tolerance=1e-3):
+    """Return the stratum of each row, and the comparison whose columns give rows these weights."""
+    distinct, codes, sizes = np.unique(weights, axis=0, return_inverse=True, return_counts=True)
+    columns = distinct * sizes[:, None]
+    contrasts = [Contrast(f"measure {j}", columns[:, owner == j]) for j in range(owner.max() + 1)]
+    return codes.reshape(-1, 1), Comparison.of(sizes, contrasts, tolerance)
+
+
+def weights_of_groups(group):
+    """Return one column of weights, 1 / n_g on the rows of one group and -1 / n_g on those of the other."""
+    codes, comparison = by_group(group)
+    return comparison.columns.of(codes)
+
+
+def exact_mmd(X, codes, comparison, bandwidth):
+    """Return the exact discrepancy of rows whose strata are known."""
+    return ExactMMD(X, comparison.weights.of(codes), comparison, bandwidth)
+
+
+def exact_parity(X, group, bandwidth):
+    """Return the exact discrepancy between groups."""
+    return exact_mmd(X, *by_group(group), bandwidth)

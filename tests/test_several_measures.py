@@ -1,0 +1,312 @@
+"""Several measures at once: a tolerance and a multiplier for each."""
+
+import warnings
+
+import dask.array as da
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
+
+from fairpca import FairPCA
+from fairpca.comparison import Comparison, Contrast, DemographicParity, Strata, against_others, compare
+from fairpca.mmd import ExactMMD, median_bandwidth
+from fairpca.rows import ArrayRows
+from fairpca.solvers import REPMS
+
+
+class Given:
+    """A notion of a test: these columns, whatever the groups are."""
+
+    def __init__(self, *columns):
+        self.columns = columns
+
+    def contrasts(self, strata):
+        return [Contrast(f"measure {number}", columns) for number, columns in enumerate(self.columns)]
+
+
+class EachAgainstTheFirst:
+    """A notion of a test: every group against the first, for example a new version of something against the old."""
+
+    def contrasts(self, strata):
+        measures = []
+        for group, label in enumerate(strata.labels[1:], start=1):
+            column = np.zeros((len(strata.labels), 1))
+            column[[0, group]] = [[-1.0], [1.0]]
+            measures.append(Contrast(f"{label} against {strata.labels[0]}", column))
+        return measures
+
+
+def several_groups(n, p, n_groups, seed=0):
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.arange(n) % n_groups)
+    X = rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) + 0.6 * rng.normal(size=(n_groups, p))[groups]
+    return X * (1 + 0.2 * rng.random((n_groups, p)))[groups], groups
+
+
+def dense_mmd2s(Z, groups, columns, sigma):
+    K = np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
+    weights = [(each / np.bincount(groups)[:, None])[groups] for each in columns]
+    return np.array([np.sum(w * (K @ w)) for w in weights])
+
+
+def against_all_others(groups):
+    sizes = np.bincount(groups).astype(float)
+    strata = Strata(tuple(range(len(sizes))), sizes)
+    return [against_others(strata, group) for group in range(len(sizes))]
+
+
+def kept(model):
+    return model.result_.variance_kept
+
+
+@pytest.mark.parametrize(("n_groups", "d"), [(3, 2), (5, 2), (4, 4)])
+def test_every_group_looks_like_all_others(n_groups, d):
+    X, groups = several_groups(400, 8, n_groups)
+    model = FairPCA(d, tolerance=5e-3).fit(X, sensitive_features=groups)
+    judged = dense_mmd2s(model.transform(X), groups, against_all_others(groups), model.bandwidth_)
+    np.testing.assert_allclose(list(model.mmd2_by_measure_.values()), judged, atol=1e-12)
+    assert list(model.mmd2_by_measure_) == [f"{group} against all others" for group in range(n_groups)]
+    assert np.all(judged <= 5e-3)
+    assert model.converged_
+    assert model.mmd2_ == max(model.mmd2_by_measure_.values())
+    certificate = model.result_.certificate
+    assert certificate.kkt_residual < 1e-3
+    assert np.all(certificate.multipliers >= 0)
+    # What does not limit the answer has no multiplier, and what has one is used up.
+    assert np.all(certificate.budgets_used[certificate.multipliers > 0] > 0.99)
+
+
+def test_each_measure_has_a_tolerance_of_its_own():
+    X, groups = several_groups(400, 8, 3)
+    tolerances = np.array([1e-3, 4e-3, 2e-2])
+    model = FairPCA(2, tolerance=tolerances).fit(X, sensitive_features=groups)
+    judged = dense_mmd2s(model.transform(X), groups, against_all_others(groups), model.bandwidth_)
+    assert np.all(judged <= tolerances)
+    assert model.converged_
+    strict = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=groups)
+    assert kept(model) > kept(strict)
+
+
+@pytest.fixture
+def two_measures():
+    X, groups = several_groups(330, 7, 3)
+    return X, groups, against_all_others(groups)[:2]
+
+
+def fit_with(columns, X, groups, tolerance):
+    return FairPCA(2, tolerance=tolerance, fairness=Given(*columns)).fit(X, sensitive_features=groups)
+
+
+def check_same(model, other):
+    assert kept(model) == pytest.approx(kept(other), abs=1e-6)
+    assert model.result_.n_gradients <= 1.5 * other.result_.n_gradients
+
+
+def test_a_measure_listed_twice_changes_nothing(two_measures):
+    X, groups, (first, second) = two_measures
+    once = fit_with([first, second], X, groups, [2e-3, 3e-3])
+    for columns, tolerances in (
+        ([first, second, first], [2e-3, 3e-3, 2e-3]),
+        ([first, second, -first], [2e-3, 3e-3, 5e-3]),
+    ):
+        twice = fit_with(columns, X, groups, tolerances)
+        check_same(twice, once)
+        assert twice.mmd2_by_measure_["measure 2"] == twice.mmd2_by_measure_["measure 0"]
+
+
+def test_almost_the_same_measure_twice_ends_as_high(two_measures):
+    X, groups, (first, second) = two_measures
+    once = fit_with([first, second], X, groups, [2e-3, 3e-3])
+    twice = fit_with([first, second, (1 + 1e-6) * first], X, groups, [2e-3, 3e-3, 2e-3])
+    assert kept(twice) == pytest.approx(kept(once), abs=1e-5)
+
+
+def test_the_order_of_measures_changes_nothing(two_measures):
+    X, groups, (first, second) = two_measures
+    one = fit_with([first, second], X, groups, [2e-3, 3e-3])
+    other = fit_with([second, first], X, groups, [3e-3, 2e-3])
+    check_same(other, one)
+    check_same(one, other)
+
+
+def test_a_measure_that_is_never_active_changes_nothing(two_measures):
+    X, groups, (first, second) = two_measures
+    alone = fit_with([first], X, groups, 2e-3)
+    beside = fit_with([first, second], X, groups, [2e-3, 1.9])
+    check_same(beside, alone)
+    assert beside.result_.certificate.multipliers[1] == 0
+
+
+def random_problem(seed):
+    """Return rows, groups, d, the columns of 2 to 6 measures, and tolerances that some frame meets."""
+    rng = np.random.default_rng(seed)
+    n, p, n_groups, n_measures = rng.integers([60, 3, 2, 2], [160, 8, 6, 7])
+    d = int(rng.integers(1, min(4, p - 1) + 1))
+    groups = np.concatenate([np.repeat(np.arange(n_groups), 4), rng.integers(0, n_groups, size=n - 4 * n_groups)])
+    X = rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) + 0.6 * rng.normal(size=(n_groups, p))[groups]
+    X *= (1 + 0.3 * rng.random((n_groups, p)))[groups]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    columns = []
+    for _ in range(n_measures):
+        column = rng.normal(size=(n_groups, rng.integers(1, 3)))
+        column -= column.mean(axis=0)
+        columns.append(column / np.abs(column).sum(axis=0))
+    sigma = median_bandwidth(X @ np.linalg.svd(X, full_matrices=False)[2][:d].T)
+    frames = [np.linalg.qr(rng.normal(size=(p, d)))[0] for _ in range(30)]
+    known = np.array([dense_mmd2s(X @ V, groups, columns, sigma) for V in frames])
+    tolerances = known[known.max(axis=1).argmin()] * rng.uniform(1.0, 3.0, size=n_measures)
+    return X, groups, d, columns, tolerances
+
+
+def best_of_slsqp(X, groups, columns, tolerances, d, sigma, n_starts):
+    """Return the largest share of the variance that scipy's SLSQP reaches within the tolerances."""
+    rng, p = np.random.default_rng(0), X.shape[1]
+
+    def frame(v):
+        return np.linalg.qr(v.reshape(p, d))[0]
+
+    def slack(v):
+        return 1 - dense_mmd2s(X @ frame(v), groups, columns, sigma) / tolerances
+
+    def share(v):
+        return np.sum((X @ frame(v)) ** 2) / np.sum(X**2)
+
+    best = 0.0
+    for _ in range(n_starts):
+        start = np.linalg.qr(rng.normal(size=(p, d)))[0].ravel()
+        constraint = {"type": "ineq", "fun": slack}
+        found = minimize(lambda v: -share(v), start, constraints=[constraint], method="SLSQP", options={"ftol": 1e-9})
+        if np.all(slack(found.x) >= -1e-7):
+            best = max(best, share(found.x))
+    return best
+
+
+def check_against_slsqp(seed, n_starts):
+    X, groups, d, columns, tolerances = random_problem(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = FairPCA(d, tolerance=tolerances, fairness=Given(*columns)).fit(X, sensitive_features=groups)
+    assert model.converged_
+    assert np.all(dense_mmd2s(model.transform(X), groups, columns, model.bandwidth_) <= tolerances)
+    certificate = model.result_.certificate
+    assert certificate is None or certificate.kkt_residual < 1e-3
+    # Two thousandths of a point, for the share of a tolerance that is left unused.
+    assert kept(model) >= best_of_slsqp(X, groups, columns, tolerances, d, model.bandwidth_, n_starts) - 2e-5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_problems_keep_what_slsqp_keeps(seed):
+    check_against_slsqp(seed, n_starts=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_random_problems_keep_what_the_best_of_twenty_runs_of_slsqp_keeps(seed):
+    check_against_slsqp(seed, n_starts=20)
+
+
+def test_algorithm_1_penalises_each_violated_measure():
+    X, groups = several_groups(300, 6, 3)
+    model = FairPCA(2, tolerance=[3e-3, 6e-3, 9e-3], solver=REPMS()).fit(X, sensitive_features=groups)
+    judged = dense_mmd2s(model.transform(X), groups, against_all_others(groups), model.bandwidth_)
+    assert np.all(judged <= [3e-3, 6e-3, 9e-3])
+    assert model.converged_
+
+
+@pytest.mark.parametrize(("mmd", "d"), [("fourier", 2), ("hermite", 4)])
+def test_many_rows_and_few_rows_agree(mmd, d):
+    X, groups = several_groups(5200, 8, 3)
+    exact = FairPCA(d, tolerance=5e-3, mmd="exact", random_state=0).fit(X, sensitive_features=groups)
+    sigma = exact.bandwidth_
+    streamed = FairPCA(d, tolerance=5e-3, mmd=mmd, bandwidth=sigma, random_state=0).fit(X, sensitive_features=groups)
+    assert streamed.converged_
+    judged = dense_mmd2s(streamed.transform(X), groups, against_all_others(groups), sigma)
+    assert np.all(judged <= 5e-3)
+    assert kept(streamed) == pytest.approx(kept(exact), abs=2e-4)
+
+
+def test_blocks_on_dask_are_compared_as_in_memory():
+    X, groups = several_groups(5200, 8, 3)
+    parameters = {"n_components": 2, "tolerance": 5e-3, "mmd": "fourier", "random_state": 0}
+    here = FairPCA(**parameters).fit(X, sensitive_features=groups)
+    there = FairPCA(**parameters).fit(
+        da.from_array(X, chunks=(1500, 8)), sensitive_features=da.from_array(groups, chunks=2000)
+    )
+    assert list(there.mmd2_by_measure_) == list(here.mmd2_by_measure_)
+    np.testing.assert_allclose(there.components_, here.components_, atol=1e-6)
+
+
+def test_a_sample_compares_the_same_as_all_rows():
+    """The sample has other shares of the groups, and still one group is compared with everyone as they are."""
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat([0, 1, 2, 3], [1200, 600, 170, 30]))
+    X = rng.normal(size=(2000, 2)) + np.array([0.0, 0.3, 0.6, 1.0])[groups, None]
+    codes, comparison = compare(groups, len(groups), DemographicParity(), 1e-3)
+    K = np.exp(-cdist(X, X, "sqeuclidean") / (2 * 1.5**2))
+    whole = np.array([w @ K @ w for w in comparison.columns.of(codes).T])
+    found = []
+    for seed in range(100):
+        draw = ArrayRows(X, codes).stratified_draw(400, np.random.default_rng(seed))
+        sampled = comparison.sampled(draw.drawn)
+        rows = draw.indices
+        found.append(ExactMMD(X[rows], sampled.weights.of(codes[rows]), sampled, 1.5).value(np.eye(2)))
+    # A mean of n of N rows is off by (1/n - 1/N) times their variance, here in the space of the kernel.
+    n, N = draw.drawn, draw.counts
+    spread = np.array([1 - K[np.ix_(groups == s, groups == s)].mean() for s in range(4)]) * N / (N - 1)
+    expected = whole + (1 / n - 1 / N) * spread @ comparison.contrasts**2
+    error = np.std(found, axis=0) / np.sqrt(len(found))
+    assert np.all(np.abs(np.mean(found, axis=0) - expected) <= 4 * error)
+    assert np.all(error < 0.1 * whole)
+
+
+def test_a_notion_is_one_class():
+    X, groups = several_groups(300, 6, 3)
+    names = np.array(["old", "new", "newer"])[groups]
+    model = FairPCA(2, tolerance=3e-3, fairness=EachAgainstTheFirst()).fit(X, sensitive_features=names)
+    assert list(model.mmd2_by_measure_) == ["newer against new", "old against new"]
+    first, *others = (model.transform(X)[names == name] for name in ("new", "newer", "old"))
+    for other, value in zip(others, model.mmd2_by_measure_.values(), strict=True):
+        labels = np.repeat([0, 1], [len(first), len(other)])
+        judged = dense_mmd2s(np.vstack([first, other]), labels, [np.array([[1.0], [-1.0]])], model.bandwidth_)
+        assert value == pytest.approx(judged[0], abs=1e-12)
+        assert value <= 3e-3
+
+
+BAD = {
+    "too many tolerances": ([1e-3, 1e-3], ValueError, r"tolerance has 2 numbers, but there are 3 measures: 0 against"),
+    "none": ([], ValueError, "tolerance has 0 numbers, but there are 3 measures"),
+    "not positive": ([1e-3, 0.0, 1e-3], ValueError, "must be greater than 0 for the budget solver"),
+    "negative": ([1e-3, -1.0, 1e-3], ValueError, "tolerance of 'measure 1'=-1.0 must be a finite number >= 0"),
+    "words": (["a", "b", "c"], TypeError, "tolerance of 'measure 0' must be a number; got 'a'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_tolerances_that_do_not_fit_are_refused(case):
+    tolerance, error, message = BAD[case]
+    X, groups = several_groups(60, 4, 3)
+    with pytest.raises(error, match=message):
+        FairPCA(2, tolerance=tolerance).fit(X, sensitive_features=groups)
+
+
+def test_a_measure_without_rows_is_named():
+    nothing = Contrast("nobody against nobody", np.zeros((2, 1)))
+    with pytest.raises(ValueError, match="'nobody against nobody' has no rows to compare; every measure needs rows"):
+        Comparison.of(np.array([3.0, 4.0]), [nothing], 1e-3)
+    empty = Contrast("a against b", np.array([[1.0], [-1.0]]))
+    with pytest.raises(ValueError, match="'a against b' has no rows to compare in 1 of its strata"):
+        Comparison.of(np.array([3.0, 0.0]), [empty], 1e-3)
+
+
+@pytest.mark.parametrize("fairness", ["equality", DemographicParity, 3])
+def test_an_unknown_notion_is_refused(fairness):
+    X, groups = several_groups(60, 4, 2)
+    with pytest.raises((ValueError, TypeError), match="fairness"):
+        FairPCA(2, fairness=fairness).fit(X, sensitive_features=groups)
+
+
+def test_a_warning_names_the_measure_that_is_not_met():
+    X, groups = several_groups(60, 4, 3)
+    with pytest.warns(UserWarning, match=r"did not meet tolerance=1e-09: MMD\^2 of \d against all others is"):
+        FairPCA(3, tolerance=1e-9).fit(X, sensitive_features=groups)

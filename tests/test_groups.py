@@ -239,7 +239,7 @@ def test_groups_that_cannot_be_compared_are_refused(rng, labels, message):
     X = rng.normal(size=(300, 3))
     with pytest.raises(ValueError, match=message):
         FairPCA(1).fit(X, sensitive_features=labels)
-    with pytest.raises(ValueError, match=message.replace("101 groups", "more than 100 groups")):
+    with pytest.raises(ValueError, match=message):
         FairPCA(1).fit(da.from_array(X, chunks=(100, 3)), sensitive_features=da.from_array(labels, chunks=75))
 
 

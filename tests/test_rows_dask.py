@@ -413,7 +413,7 @@ def test_missing_numbers_are_counted(X, groups):
     ("labels", "message"),
     [
         (np.full(N, "a"), "one group only, 'a'"),
-        (np.arange(N) / 3, r"more than 100 groups, .*, ...; at most 100 can be compared. Merge some"),
+        (np.arange(N) / 3, r"\d+ .*at most 100.*can be compared. Merge some"),
         (np.where(np.arange(N) == 1000, "rare", "often"), "1 row in group 'rare'; each group needs"),
     ],
     ids=["one", "many", "rare"],

@@ -18,10 +18,16 @@ class Discrepancy(Protocol):
         Length of the vector h.
     n_rows : int
         Rows that it compares, which tell what a value costs.
+    has_exact_hessian : bool
+        Whether the last Hessian was that of all rows, or of a sample of them.
+    hessian_rows : int
+        Rows of the last Hessian.
     """
 
     n_measures: int
     n_rows: int
+    has_exact_hessian: bool
+    hessian_rows: int
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""

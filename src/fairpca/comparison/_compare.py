@@ -52,5 +52,5 @@ def compare(
         Contrasts between the strata.
     """
     groups = Groups.of(sensitive_features, rows) if isinstance(rows, int) else groups_beside(sensitive_features, rows)
-    strata = Strata(tuple(groups.labels.tolist()), groups.counts.astype(np.float64))
+    strata = Strata(tuple(map(str, groups.labels)), groups.counts.astype(np.float64))
     return groups.codes, Comparison.of(strata.sizes, notion.contrasts(strata), tolerance)

@@ -25,13 +25,13 @@ class Strata:
 
     Attributes
     ----------
-    labels : tuple
+    labels : tuple of str
         What the rows of each stratum have in common, for example their group.
     sizes : ndarray of shape (n_strata,)
         n_s, their rows.
     """
 
-    labels: tuple[object, ...]
+    labels: tuple[str, ...]
     sizes: FloatArray
 
 

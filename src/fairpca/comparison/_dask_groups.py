@@ -14,8 +14,9 @@ from fairpca.comparison._groups import MOST_GROUPS, Groups, check_group_sizes, s
 from fairpca.comparison._labels import as_labels, comparable, counted, missing
 from fairpca.rows import compute, is_dask, is_dask_frame
 
-LABELS_KEPT = MOST_GROUPS + 1
-"""Distinct labels of a part that are counted: enough to say that there are too many."""
+LABELS_KEPT = 10 * MOST_GROUPS
+"""Distinct labels of a part that are counted: enough to say that there are too many, also where several stand for one
+group, as 1 and "1" do."""
 
 
 def groups_beside(sensitive_features: Any, chunks: tuple[int, ...]) -> Groups:
@@ -49,8 +50,12 @@ def _of_parts(parts: list[Any], chunks: tuple[int, ...]) -> Groups:
     labels, index = np.unique(comparable(distinct_labels), return_inverse=True)
     counts = np.zeros(len(labels), dtype=np.int64)
     np.add.at(counts, index, list(found.values()))
-    n_groups = f"more than {MOST_GROUPS}" if len(found) >= LABELS_KEPT else None
-    check_group_sizes(labels, counts, most=MOST_GROUPS, n_groups=n_groups)
+    if len(found) >= LABELS_KEPT:
+        raise ValueError(
+            f"sensitive_features has {LABELS_KEPT} or more distinct labels; at most {MOST_GROUPS} groups can be "
+            "compared. Merge some of them, for example one group against all others."
+        )
+    check_group_sizes(labels, counts, most=MOST_GROUPS)
     code = delayed(partial(codes_of_labels, code_of=dict(zip(found, index.tolist(), strict=True))))
     return Groups(labels, counts, _array_of_parts(map(code, parts), lengths).rechunk((chunks, (1,))))
 

@@ -97,7 +97,7 @@ def check_two_groups(sensitive_features: Any, n_samples: int) -> AnyArray:
     return labels
 
 
-def check_group_sizes(groups: AnyArray, counts: AnyArray, *, most: int, n_groups: str | None = None) -> None:
+def check_group_sizes(groups: AnyArray, counts: AnyArray, *, most: int) -> None:
     """Refuse a single group, too many, and groups of one row.
 
     Parameters
@@ -108,14 +108,12 @@ def check_group_sizes(groups: AnyArray, counts: AnyArray, *, most: int, n_groups
         Their rows.
     most : int
         How many there may be.
-    n_groups : str, default=None
-        How many there are, in words, where not all of them were counted.
     """
     if len(groups) == 1:
         raise ValueError(f"sensitive_features has one group only, {groups.tolist()[0]!r}; two are needed to compare.")
     if len(groups) > most:
         raise ValueError(
-            f"sensitive_features has {n_groups or len(groups)} groups, {_listed(groups, counts)}; "
+            f"sensitive_features has {len(groups)} groups, {_listed(groups, counts)}; "
             f"{'two' if most == 2 else f'at most {most}'} can be compared. Merge some of them, for example one group "
             "against all others."
         )

@@ -13,6 +13,9 @@ Hashes = npt.NDArray[np.uint64]
 ROUNDS = 2
 """Each tells apart what the one before could not; tables with more symmetry than two rounds see are regular designs."""
 
+SYMMETRIC_ROWS = 200
+"""Rows up to which ties between rows of regular designs are broken one by one."""
+
 GRID = 2.0**40
 """Parts of the largest entry in which entries are told apart."""
 
@@ -54,11 +57,13 @@ class CanonicalOrder:
         varies = X.min(axis=0) < X.max(axis=0)
         cells = _mixed(_in_whole_numbers(X[:, varies].astype(np.float64)))
         codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
-        rows = np.zeros(len(X), np.uint64)
-        for _ in range(ROUNDS):
-            columns = _mixed(cells + rows[:, None]).sum(axis=0, dtype=np.uint64)
-            rows = _mixed(cells + columns).sum(axis=1, dtype=np.uint64)
-            rows = _mixed(rows + _of_groups(rows, codes)[codes])
+        marks = np.zeros(len(X), np.uint64)
+        rows, columns = _hashed(cells, codes, marks)
+        if len(X) <= SYMMETRIC_ROWS:
+            while (tied := _first_tied(cells, rows)) is not None:
+                # In a regular design it is of no matter which of the rows that look alike comes first.
+                marks[tied] = marks.max() + np.uint64(1)
+                rows, columns = _hashed(cells, codes, marks)
         varying = np.flatnonzero(varies)[np.argsort(columns, kind="stable")]
         return cls(np.argsort(rows, kind="stable"), np.concatenate([varying, np.flatnonzero(~varies)]))
 
@@ -70,6 +75,25 @@ class CanonicalOrder:
     def places(self) -> IntArray:
         """Where each column of the caller is in the order of the work."""
         return np.argsort(self.columns)
+
+
+def _hashed(cells: Hashes, codes: IntArray, marks: Hashes) -> tuple[Hashes, Hashes]:
+    """Return hashes of rows, which begin as they are marked, and of columns."""
+    rows = _mixed(marks)
+    for _ in range(ROUNDS):
+        columns = _mixed(cells + rows[:, None]).sum(axis=0, dtype=np.uint64)
+        rows = _mixed(rows + _mixed(cells + columns).sum(axis=1, dtype=np.uint64))
+        rows = _mixed(rows + _of_groups(rows, codes)[codes])
+    return rows, columns
+
+
+def _first_tied(cells: Hashes, rows: Hashes) -> int | None:
+    """Return a row of the least hash that rows with other cells share, or None."""
+    _, first, index = np.unique(rows, return_index=True, return_inverse=True)
+    differs = np.any(cells != cells[first[index]], axis=1)
+    if not differs.any():
+        return None
+    return int(first[index[differs].min()])
 
 
 def _in_whole_numbers(X: FloatArray) -> Hashes:

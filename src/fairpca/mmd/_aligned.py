@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._two_level import SecondOrderMMD
+from fairpca.mmd._two_level import SecondOrderMMD, Work
 
 
 @dataclass(frozen=True)
@@ -110,3 +110,7 @@ class AlignedMMD:
         d, q = V.shape[1], Q.shape[1]
         rows_turned = rotation @ aligned.reshape(d, -1)
         return (rotation @ rows_turned.reshape(d * q, d, q)).reshape(d * q, d * q)
+
+    def work(self, V: FloatArray, Q: FloatArray) -> Work:
+        """Return what derivatives cost."""
+        return self._discrepancy.work(V, Q)

@@ -1,7 +1,8 @@
-"""A discrepancy on all rows that takes its Hessian from a sample of them."""
+"""A discrepancy on all rows that takes its Hessian from a sample of them while that serves."""
 # SPDX-License-Identifier: MIT
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd.exact import ExactMMD
@@ -25,8 +26,23 @@ class FirstOrderMMD(Protocol):
         """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
 
 
+@dataclass(frozen=True)
+class Work:
+    """What derivatives cost, in multiply-adds or what takes as long.
+
+    Attributes
+    ----------
+    gradient, hessian : float
+        The work for all gradients, and for one Hessian in a chart.
+    """
+
+    gradient: float
+    hessian: float
+
+
+@runtime_checkable
 class SecondOrderMMD(FirstOrderMMD, Protocol):
-    """A discrepancy with first derivatives and a Hessian of its own."""
+    """A discrepancy that has a Hessian of its own as well."""
 
     def hessian(
         self,
@@ -38,41 +54,88 @@ class SecondOrderMMD(FirstOrderMMD, Protocol):
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
 
+    def work(self, V: FloatArray, Q: FloatArray) -> Work:
+        """Return what derivatives at V cost, the Hessian in the chart B -> V + QB."""
+
 
 class TwoLevelMMD:
-    """Values and gradients of all rows; Hessians of a sample.
+    """Values and gradients of all rows; Hessians of a sample while these serve, then of all rows.
 
     A Hessian shapes the steps of a solver but not where they end: the one of a few thousand rows, which costs as much
-    as a gradient of millions, serves as well.
+    as a few gradients of many rows, often serves as well. Where the groups differ a little in every direction it does
+    not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's. One of
+    all rows is built, and no other from then on, as soon as the gradients since the first have cost as much: whether
+    few or many steps were still to come, that is at most twice the work of knowing it beforehand.
 
     Parameters
     ----------
     fine : FirstOrderMMD
-        The discrepancy of all rows.
+        The discrepancy of all rows. One without a Hessian of its own always has the sample's.
     coarse : ExactMMD
         The discrepancy of a sample, in the same coordinates and with the same bandwidth.
+
+    Attributes
+    ----------
+    has_exact_hessian : bool
+        Whether the last Hessian was that of all rows.
+    hessian_rows : int
+        Rows of the last Hessian.
     """
 
     def __init__(self, fine: FirstOrderMMD, coarse: ExactMMD) -> None:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
-        self.evaluate = fine.evaluate
         self.hessian_product = fine.hessian_product
-        self._fine, self._coarse = fine, coarse
         self.isolated_directions = coarse.isolated_directions
-        import os
-        self._skip = int(os.environ.get("HH_SKIP", "1"))
+        self.has_exact_hessian = False
+        self.hessian_rows = coarse.n_rows
+        self._fine = fine
+        self._coarse = coarse
+        self._gradients_since: int | None = None
 
-    def hessian(self, V, Q, gradient, multipliers=None, single_precision=False):
-        import time
-        self._skip -= 1
-        use = self._skip < 0 and hasattr(self._fine, "hessian")
-        t = time.perf_counter()
-        try:
-            return (self._fine if use else self._coarse).hessian(V, Q, gradient, multipliers, single_precision)
-        finally:
-            TIMES.append((self.n_rows if use else self._coarse.n_rows, round(time.perf_counter() - t, 3)))
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) of all rows and the gradients."""
+        if self._gradients_since is not None:
+            self._gradients_since += 1
+        return self._fine.evaluate(V)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
+        source = self._source(V, Q)
+        self.has_exact_hessian, self.hessian_rows = source is self._fine, source.n_rows
+        return source.hessian(V, Q, gradient, multipliers, single_precision)
+
+    def _source(self, V: FloatArray, Q: FloatArray) -> SecondOrderMMD | ExactMMD:
+        """Return whose Hessian is next."""
+        if not isinstance(self._fine, SecondOrderMMD):
+            return self._coarse
+        if self.has_exact_hessian:
+            return self._fine
+        work = self._fine.work(V, Q)
+        if work.hessian <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
+            return self._fine
+        if self._gradients_since is None:
+            self._gradients_since = 0
+            return self._coarse
+        return self._fine if self._gradients_since * work.gradient >= work.hessian else self._coarse
 
 
-TIMES = []
+def sample_work(n_rows: int, d: int, q: int) -> float:
+    """Return the multiply-adds of the product with the kernel matrix that the Hessian of a sample takes.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the sample.
+    d, q : int
+        Components, and directions of the chart.
+    """
+    return float(n_rows) ** 2 * (1 + d + d * (d + 1) / 2 + q * (1 + d))

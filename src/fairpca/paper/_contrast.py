@@ -19,7 +19,7 @@ from fairpca.paper._results import Outcome, Results
 from fairpca.paper._tasks import Task
 from fairpca.paper._writing import panels
 from fairpca.plots import ProjectionDisplay
-from fairpca.plots._style import PALETTE, quiet
+from fairpca.plots.style import PALETTE, quiet
 
 RECONSTRUCTION, DISTRIBUTION = "ReconstructionFairPCA", "FairPCA"
 _TOLERANCE = 5e-3

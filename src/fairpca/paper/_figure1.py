@@ -21,7 +21,7 @@ from fairpca.paper._page import Bullets, Heading, Page, Paragraph, Table
 from fairpca.paper._results import Outcome, Results
 from fairpca.paper._tasks import Task
 from fairpca.plots import ProjectionDisplay
-from fairpca.plots._style import MARKERS, PALETTE
+from fairpca.plots.style import MARKERS, PALETTE
 
 # The published code starts this experiment, and no other, at a tenth of the usual penalty.
 METHODS = (PLAIN_PCA, fpca(0.0, 0.01), fpca(0.3, 0.01), fair_pca(1e-5, rho_scale=0.1))

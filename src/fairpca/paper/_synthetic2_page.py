@@ -14,7 +14,7 @@ from fairpca.paper._methods import fair_pca
 from fairpca.paper._page import Bullets, Heading, Page, Paragraph, Table
 from fairpca.paper._results import Results, Spread
 from fairpca.paper._writing import numbered, panels
-from fairpca.plots._style import MARKERS, PALETTE, quiet
+from fairpca.plots.style import MARKERS, PALETTE, quiet
 
 VARIANTS = ("text", "published")
 _TITLES = {"text": "data as in the text", "published": "data as in the published code"}

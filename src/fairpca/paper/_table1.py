@@ -24,7 +24,7 @@ from fairpca.paper._uci import (
     uci_task,
 )
 from fairpca.paper._writing import panels
-from fairpca.plots._style import MARKERS, PALETTE, quiet
+from fairpca.plots.style import MARKERS, PALETTE, quiet
 
 _PUBLISHED_COLUMN = {
     "variance_percent_test": "variance_percent",

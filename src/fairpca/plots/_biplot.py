@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.metrics import communality
 from fairpca.plots._projection import ProjectionDisplay
-from fairpca.plots._style import axes_or_new
+from fairpca.plots.style import axes_or_new
 
 _HIGHLIGHT = "#D55E00"
 _ARROW = "0.25"

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca.metrics import communality
-from fairpca.plots._style import MARKERS, PALETTE, axes_or_new, quiet
+from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
 
 class CommunalityDisplay:

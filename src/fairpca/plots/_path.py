@@ -4,7 +4,7 @@
 from typing import Any, Self
 
 from fairpca._utils.typing import BoolArray, FloatArray
-from fairpca.plots._style import PALETTE, axes_or_new, quiet
+from fairpca.plots.style import PALETTE, axes_or_new, quiet
 
 
 class PathDisplay:

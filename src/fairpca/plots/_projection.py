@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.plots._style import MARKERS, PALETTE, axes_or_new, quiet
+from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
 
 class ProjectionDisplay:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import FloatArray
-from fairpca.plots._style import PALETTE, axes_or_new, quiet
+from fairpca.plots.style import PALETTE, axes_or_new, quiet
 
 _TIE = 1e-4
 """Eigenvalues of a projection matrix, which lie in [0, 1], are not told apart below this difference."""

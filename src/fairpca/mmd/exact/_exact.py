@@ -42,6 +42,8 @@ class ExactMMD:
     so all values and their gradients cost one pass over K.
     """
 
+    has_exact_hessian = True
+
     def __init__(self, X: FloatArray, weights: FloatArray, comparison: Comparison, bandwidth: float) -> None:
         # Rows without weight take part in nothing.
         active = np.flatnonzero(weights.any(axis=1))
@@ -51,7 +53,7 @@ class ExactMMD:
         self._weights = np.ascontiguousarray(weights[active])
         self._comparison = comparison
         self.n_measures = comparison.n_measures
-        self.n_rows = len(self._X)
+        self.n_rows = self.hessian_rows = len(self._X)
         self.bandwidth = float(bandwidth)
 
     def value(self, V: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._forms import factor, weighted_form
 from fairpca.mmd._measurement import Measurement
+from fairpca.mmd._two_level import Work
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._heavy import HeavyRows
@@ -30,6 +31,9 @@ from fairpca.rows import Partial, Rows
 
 PART_ROWS = (4096, 16384)
 """Rows of the parts of the sample that tells what features leave out: the second where the first is too few."""
+
+MAKING = 20
+"""Multiply-adds in a matrix product that take as long as making one feature of one row."""
 
 
 class HermiteMMD:
@@ -293,6 +297,23 @@ class HermiteMMD:
         )
         hessian = sums.hessian(widened).reshape(Q.shape[1] * V.shape[1], -1)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
+
+    def work(self, V: FloatArray, Q: FloatArray) -> Work:
+        """Return what derivatives at V cost, the Hessian in the chart B -> V + QB in float32.
+
+        Parameters
+        ----------
+        V, Q : ndarray of shape (r, d) and (r, q)
+            See `hessian`.
+        """
+        basis, k = self._basis_at(V), self._data.comparison.weights.n_columns
+        D, d, q = basis.n_features, V.shape[1], Q.shape[1]
+        # Twice: products in float64 take twice as long.
+        gradient = 2 * D * (MAKING + (1 + d) * k)
+        pairs = d * (d + 1) / 2
+        moments = WidenedBasis.of(basis).n_features * (MAKING + k * q)
+        hessian = moments + D * k * (1 + d + pairs) + pairs * q * (q + 1) / 2
+        return Work(float(self.n_rows * gradient), float(self.n_rows * hessian))
 
     def _basis_at(self, V: FloatArray) -> HermiteBasis:
         return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)

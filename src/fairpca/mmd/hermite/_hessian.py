@@ -60,11 +60,12 @@ class SecondOrderSums:
     def _bent(self, rotation: FloatArray, q: int) -> FloatArray:
         """Return the second sum for all pairs, in the given columns."""
         d = len(rotation)
-        (a, c), (j, l) = np.triu_indices(d), np.triu_indices(q)
-        rows = np.empty((q, q, self.bends.shape[1]))
-        rows[j, l] = rows[l, j] = self.bends
+        upper, lower = np.triu_indices(q), np.triu_indices(q)[::-1]
+        pairs = np.empty((q, q, self.bends.shape[1]))
+        pairs[upper] = pairs[lower] = self.bends
+        upper, lower = np.triu_indices(d), np.triu_indices(d)[::-1]
         blocks = np.empty((d, d, q, q))
-        blocks[a, c] = blocks[c, a] = rows.transpose(2, 0, 1)
+        blocks[upper] = blocks[lower] = pairs.transpose(2, 0, 1)
         return np.einsum("ea,fc,acjl->ejfl", rotation, rotation, blocks, optimize=True)
 
 
@@ -85,7 +86,7 @@ def second_order_field(potentials: FloatArray, basis: HermiteBasis) -> FloatArra
     """
     d = len(basis.ratios)
     slopes = [basis.raised(potentials, a) for a in range(d)]
-    bends = [basis.raised(slopes[a], c) for a, c in zip(*np.triu_indices(d), strict=True)]
+    bends = [basis.raised(slopes[a], c) for a in range(d) for c in range(a, d)]
     return np.stack([potentials, *slopes, *bends])
 
 

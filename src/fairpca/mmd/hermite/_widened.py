@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -122,7 +123,7 @@ def _raises(basis: HermiteBasis, coordinates: IntArray, orders: IntArray, parent
     changes = (np.diff(coordinates) != 0) | (np.diff(orders) != 0)
     edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(parents)]
     raises = []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         a, of_run = int(coordinates[start]), parents[start:stop]
         made = slice(basis.n_features + start, basis.n_features + stop)
         raises.append(Raise(a, int(orders[start]), of_run, basis.below[a, of_run], made))

@@ -13,7 +13,6 @@ from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._protocol import Transform
-from fairpca.rows.dask._memory import keep_freed_memory
 
 ALIGNMENT = 64
 """Bytes of a line of the cache. BLAS sums in another order when an array starts elsewhere."""
@@ -69,7 +68,6 @@ def total_of_block(X: AnyArray, attached: AnyArray, work: Work) -> Any:
     work : Work
         What to do with each piece.
     """
-    keep_freed_memory()
     # Pieces of an aligned block are aligned when their heights are multiples of ALIGNMENT.
     height = max(256, BLOCK_NUMBERS // X.shape[1] // ALIGNMENT * ALIGNMENT)
     pieces = (slice(start, start + height) for start in range(0, len(X), height))

@@ -94,7 +94,7 @@ class Model:
         for stiffness, weight, normal in zip(
             lagrangian.stiffness, weights, point.discrepancy_gradients[:, self.leading], strict=True
         ):
-            if stiffness > 0 and weight > 0:
+            if stiffness > 0 and (weight > 0 or len(weights) == 1):
                 hessian += stiffness * np.outer(normal, normal)
         of_variance = -self.chart.variance_hessian
         metric = Metric(hessian, 0.0, self.leading, of_variance)

@@ -16,6 +16,8 @@ class Lagrangian:
     .. math:: L = -\text{variance} + \sum_j \phi_j(h_j - t_j), \qquad
               \phi_j(e) = \mu_j e + \tfrac{c_j}{2} e^2 \text{ while } \phi_j' \ge 0, \text{ then constant.}
 
+    A single constraint is active wherever plain PCA does not meet it, and is held from both sides.
+
     Attributes
     ----------
     multipliers, targets : ndarray of shape (n_measures,)
@@ -34,12 +36,13 @@ class Lagrangian:
         excess = point.evaluation.discrepancies - self.targets
         free = np.full_like(self.multipliers, -np.inf)
         slack = np.divide(-self.multipliers, self.stiffness, out=free, where=self.stiffness > 0)
-        pressed = np.maximum(excess, slack)
+        pressed = np.maximum(excess, slack) if len(excess) > 1 else excess
         return -point.evaluation.variance + float((self.multipliers + 0.5 * self.stiffness * pressed) @ pressed)
 
     def weights(self, point: ChartPoint) -> FloatArray:
         """Return the weights of the gradients of the h_j, mu_j + c_j (h_j - t_j) where that is positive."""
-        return np.maximum(self.multipliers + self.stiffness * (point.evaluation.discrepancies - self.targets), 0.0)
+        weights = self.multipliers + self.stiffness * (point.evaluation.discrepancies - self.targets)
+        return np.maximum(weights, 0.0) if len(weights) > 1 else weights
 
     def gradient(self, point: ChartPoint) -> FloatArray:
         """Return the gradient of L."""

@@ -39,6 +39,9 @@ LAST_STEPS, LAST_ERROR = (1.0, 0.9, 0.5), 2e-5
 """Shares of what is left that steps at the end try to use up, and the share of the tolerance that is left for their own
 error."""
 
+STATIONARY = 1e-3
+"""Residual of the optimality conditions, relative to the gradient of variance, that counts as none."""
+
 SPRINGS = 0.0, 4.0, 64.0, 1024.0
 """Stiffness of springs, in units of mu / tau, that is tried where the Lagrangian has a saddle."""
 
@@ -115,6 +118,13 @@ class Cycle:
     collected: bool
 
     @property
+    def residual(self) -> float:
+        """Norm of the gradient of the Lagrangian, relative to that of the variance."""
+        point = self.point
+        left = point.variance_gradient - self.multipliers @ point.discrepancy_gradients
+        return float(np.linalg.norm(left)) / max(float(np.linalg.norm(point.variance_gradient)), 1e-300)
+
+    @property
     def moved(self) -> float:
         """Distance from the centre of the chart."""
         return float(np.linalg.norm(self.point.b))
@@ -176,7 +186,8 @@ class BudgetRun:
             here = cycle.point.evaluation
             self._on_cycle(cycle)
             if self._finished(cycle):
-                cycle = self._used_up(cycle)
+                if self._problem.discrepancy.has_exact_hessian:
+                    cycle = self._used_up(cycle)
                 return self._outcome(cycle.multipliers, end=cycle)
             if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:
                 break
@@ -202,11 +213,14 @@ class BudgetRun:
         for share in LAST_STEPS:
             here = cycle.point.evaluation
             slack = np.where(cycle.multipliers > 0, goals - here.discrepancies, 0.0)
-            if float(cycle.multipliers @ slack) <= VISIBLE:
+            worth = float(cycle.multipliers @ slack)
+            # Where constraints meet, what is left of the gradient can matter more than what is left of a tolerance.
+            unsettled = share == LAST_STEPS[0] and len(slack) > 1 and cycle.residual > STATIONARY
+            if not np.any(cycle.multipliers > 0) or not (worth > VISIBLE or unsettled):
                 break
             b = cycle.point.b + self._last_step(cycle, share * slack)
             there = ChartPoint.read(cycle.model.chart, b, self._evaluate(cycle.model.chart.frame(b)))
-            if there.evaluation.meets(self._tolerances) and there.evaluation.variance > here.variance:
+            if there.evaluation.meets(self._tolerances) and there.evaluation.variance > here.variance - VISIBLE / 10:
                 cycle = replace(cycle, point=there)
         return cycle
 
@@ -302,14 +316,12 @@ class BudgetRun:
         if cycle.point.b.size == 0:
             return True  # the subspace of all live axes is the only one
         h, mu, tau = cycle.point.evaluation.discrepancies, cycle.multipliers, self._tolerances
-        if not np.all(h <= tau):
+        if not np.all(h <= tau) or cycle.expected_gain > self._settings.gain_tolerance:
             return False
         idle = mu * tau <= self._settings.gain_tolerance  # not active: more tolerance would buy nothing
-        if idle.all():
-            return True
         target = TARGET * tau
         spent = (h >= (1 - ACCURACY) * target) | (mu * (target - h) <= 2 * VISIBLE / len(tau))
-        return bool(np.all(idle | ((h >= USED * tau) & spent))) and cycle.expected_gain <= self._settings.gain_tolerance
+        return bool(np.all(idle | ((h >= USED * tau) & spent)))
 
     def _bound(self, cycle: Cycle) -> float:
         """Return the variance that the run cannot exceed by weak duality, were its neighbourhood convex.

@@ -51,6 +51,9 @@ class Effort:
 ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4), Effort(12, 24, 6)
 """Where several constraints meet there are more corners to end in."""
 
+SECOND_LOOKS = 2
+"""Random starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
+
 ENOUGH_FAR, FAR = 5, 5.0
 """Random starts after which others are given up, where the fairest point is above so many times the tolerance."""
 
@@ -113,6 +116,8 @@ class BudgetSearch:
             self._scan(most, least, first)
         elif not first.is_smooth:
             self._search_harder(most, least, first)
+        elif (first.n_live == 1 or self._has_few_coordinates(first)) and self._settings.n_starts is None:
+            self._run_starts(first.n_live, [self._starts.pca(first.n_live)], SECOND_LOOKS, first)
         elif self._fewer_may_keep_more(first):
             self._climb(most, least, thorough=False)
         if self._best().variance == -math.inf and self._settings.allow_null:
@@ -123,6 +128,10 @@ class BudgetSearch:
     @property
     def _has_few_rows(self) -> bool:
         return self._problem.discrepancy.n_rows <= FEW_ROWS
+
+    def _has_few_coordinates(self, candidate: Candidate) -> bool:
+        coordinates = (self._problem.rank - candidate.n_live) * candidate.n_live
+        return 0 < coordinates <= self._effort.few_coordinates
 
     def _fewer_may_keep_more(self, first: Candidate) -> bool:
         """Tell whether one component less could keep so much more that it is worth a run."""
@@ -145,8 +154,7 @@ class BudgetSearch:
     def _with_more_starts(self, first: Candidate) -> Candidate:
         """Return the best of several starts, however smooth the way of the first was, where they cost nothing."""
         self._effort = SEVERAL_MEASURES if np.count_nonzero(first.outcome.multipliers) > 1 else ONE_MEASURE
-        coordinates = (self._problem.rank - first.n_live) * first.n_live
-        if not 0 < coordinates <= self._effort.few_coordinates:
+        if not self._has_few_coordinates(first):
             return first
         return self._run_starts(first.n_live, [], self._effort.n_starts, first)
 

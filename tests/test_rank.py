@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA
 from fairpca.baselines import FPCA, ReconstructionFairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning, RankWarning
+from fairpca.metrics import mmd2
 
 
 @pytest.fixture
@@ -177,3 +178,20 @@ def test_columns_that_depend_on_each_other_up_to_rounding_have_no_extra_rank(rng
     group = np.arange(50) % 2
     with pytest.warns(RankWarning, match="above the rank of the data, 3"):
         FairPCA(4, tolerance=1.0).fit(X, sensitive_features=group)
+
+
+def test_a_column_that_only_rounding_moves_does_not_show(rng):
+    """A null axis may be part of a component; what float32 has left of a constant must not be projected with it."""
+    groups = np.arange(40) % 2
+    noise = 1e4 + 1e-3 * rng.normal(size=40)
+    X = np.column_stack([rng.normal(size=(40, 2)) + groups[:, None], noise]).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NullComponentsWarning)
+        model = FairPCA(1, tolerance=0.02).fit(X, sensitive_features=groups)
+    assert model.constant_features_.tolist() == [False, False, True]
+    flat = X.copy()
+    flat[:, 2] = 1e4
+    np.testing.assert_array_equal(model.transform(X), model.transform(flat))
+    assert mmd2(model.transform(X), sensitive_features=groups, bandwidth=model.bandwidth_) == pytest.approx(
+        model.mmd2_, abs=1e-6
+    )

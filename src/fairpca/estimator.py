@@ -77,6 +77,8 @@ class FairPCA(LinearProjection):
         Mean variance of the directions that are left out, see `get_covariance`.
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted from and divides the columns.
+    constant_features_ : ndarray of bool of shape (n_features,)
+        Columns that do not vary beyond the rounding of their numbers; `transform` takes them for 0.
     mmd2_ : float
         Plug-in MMD^2 of the projected training rows; of several measures the one that presses its tolerance hardest.
         nan without sensitive features.

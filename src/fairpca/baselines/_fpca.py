@@ -74,6 +74,8 @@ class FPCA(Baseline):
         The same relative to the total.
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted from and divides the columns.
+    constant_features_ : ndarray of bool of shape (n_features,)
+        Columns that do not vary beyond the rounding of their numbers; `transform` takes them for 0.
     projection_matrix_ : ndarray of shape (n_features, n_features)
         P*.
     eigenvalues_ : ndarray of shape (n_features,)

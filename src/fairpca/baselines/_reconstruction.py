@@ -44,6 +44,8 @@ class ReconstructionFairPCA(Baseline):
         The same relative to the total.
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted from and divides the columns.
+    constant_features_ : ndarray of bool of shape (n_features,)
+        Columns that do not vary beyond the rounding of their numbers; `transform` takes them for 0.
     groups_ : ndarray of shape (2,)
         The labels of the groups, sorted; empty without sensitive features.
     group_losses_ : ndarray of shape (2,)

@@ -242,9 +242,13 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     @property
     def _live_rows(self) -> FloatArray:
-        """The components with zeros in place of those without variance, which must not tell anything of any row."""
+        """The components with zeros in place of those without variance, which must not tell anything of any row.
+
+        Zeros, too, for columns that do not vary: what rounding has left of one would be scaled up.
+        """
         live = self.components_.copy()
         live[self.n_live_components_ :] = 0.0
+        live[:, self.constant_features_] = 0.0
         return live
 
     def _learn_components(self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n: int) -> None:
@@ -264,7 +268,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         total = n * axes.total
         squares = components.singular_values**2
         d, p = components.rows.shape
-        self.mean_, self.scale_ = scaling.mean, scaling.scale
+        self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
         self.components_ = components.rows
         self.singular_values_ = components.singular_values
         self.explained_variance_ = squares / (n - 1)

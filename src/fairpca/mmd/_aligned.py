@@ -108,7 +108,7 @@ class AlignedMMD:
         rotation = Alignment.of(V, self._anchor).rotation
         aligned = self._discrepancy.hessian(V @ rotation, Q, gradient @ rotation, multipliers, single_precision)
         d, q = V.shape[1], Q.shape[1]
-        rows_turned = rotation @ aligned.reshape(d, -1)
+        rows_turned = rotation @ aligned.reshape(d, q * d * q)
         return (rotation @ rows_turned.reshape(d * q, d, q)).reshape(d * q, d * q)
 
     def work(self, V: FloatArray, Q: FloatArray) -> Work:

@@ -63,9 +63,10 @@ class TwoLevelMMD:
 
     A Hessian shapes the steps of a solver but not where they end: the one of a few thousand rows, which costs as much
     as a few gradients of many rows, often serves as well. Where the groups differ a little in every direction it does
-    not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's. One of
-    all rows is built, and no other from then on, as soon as the gradients since the first have cost as much: whether
-    few or many steps were still to come, that is at most twice the work of knowing it beforehand.
+    not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's, unless one
+    of all rows costs no more. From the time on when the gradients since then have cost as much as a Hessian of all rows,
+    each is of all rows: whether few or many steps were to come, that is about twice the work, at most, of whoever knew
+    it beforehand.
 
     Parameters
     ----------
@@ -117,8 +118,6 @@ class TwoLevelMMD:
         """Return whose Hessian is next."""
         if not isinstance(self._fine, SecondOrderMMD):
             return self._coarse
-        if self.has_exact_hessian:
-            return self._fine
         work = self._fine.work(V, Q)
         if work.hessian <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
             return self._fine

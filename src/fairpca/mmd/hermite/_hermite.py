@@ -295,8 +295,8 @@ class HermiteMMD:
         sums = self._data.rows.total(
             second_order_sums_of_block, weights, frame, widened, along, field, single_precision
         )
-        hessian = sums.hessian(widened).reshape(Q.shape[1] * V.shape[1], -1)
-        return with_chart_term(hessian, V, Q.shape[1], gradient)
+        size = V.shape[1] * Q.shape[1]
+        return with_chart_term(sums.hessian(widened).reshape(size, size), V, Q.shape[1], gradient)
 
     def work(self, V: FloatArray, Q: FloatArray) -> Work:
         """Return what derivatives at V cost, the Hessian in the chart B -> V + QB in float32.

@@ -53,7 +53,7 @@ class SecondOrderSums:
         hessian = self._bent(rotation, q)
         for b in range(k):
             slopes = np.stack([widened.derivatives(self.moments[:, b], a) for a in range(d)], axis=1)
-            turned = (rotation @ slopes).reshape(-1, d * q)
+            turned = (rotation @ slopes).reshape(len(slopes), d * q)
             hessian += 2 * (turned.T @ turned).reshape(d, q, d, q)
         return hessian
 
@@ -125,16 +125,17 @@ def second_order_sums_of_block(
     workspace = workspace_for(widened.n_features)
     for rows, piece_weights in pieces(X, weights.of(attached), frame, widened.n_features):
         Y, along = frame.matrix.T @ rows.T, directions.T @ rows.T
-        # Where no feature reaches, squares of the distance may overflow.
-        along[:, ~widened.basis.reaches(Y)] = 0.0
+        lost = ~widened.basis.reaches(Y)
+        # Rows that no feature reaches add nothing, but squares of their distances would overflow.
+        Y[:, lost], along[:, lost] = 0.0, 0.0
         single = single_precision and np.abs(along).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single else np.float64)
         features = widened.values(Y, workspace.view(dtype))
         along, piece_weights = along.astype(dtype), piece_weights.astype(dtype)
-        moments += features @ (piece_weights[:, None] * along).reshape(k * q, -1).T
-        felt = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, -1)
+        moments += features @ (piece_weights[:, None] * along).reshape(k * q, len(rows)).T
+        felt = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, len(rows))
         bends += _pair_sums(along, _bends((felt * piece_weights).sum(axis=1), Y.astype(dtype), widened.basis))
-    return SecondOrderSums(moments.reshape(-1, k, q), bends)
+    return SecondOrderSums(moments.reshape(len(moments), k, q), bends)
 
 
 def _bends(felt: AnyArray, Y: AnyArray, basis: HermiteBasis) -> AnyArray:
@@ -162,4 +163,5 @@ def _bends(felt: AnyArray, Y: AnyArray, basis: HermiteBasis) -> AnyArray:
 
 def _pair_sums(along: AnyArray, bends: AnyArray) -> AnyArray:
     """Return sum_i n_ij n_il u_i for pairs j <= l and each u, of shape (q * (q + 1) / 2, n_pairs)."""
-    return np.concatenate([(along[j] * along[j:]) @ bends.T for j in range(len(along))])
+    nothing = np.zeros((0, len(bends)), dtype=bends.dtype)
+    return np.concatenate([nothing, *((along[j] * along[j:]) @ bends.T for j in range(len(along)))])

@@ -56,7 +56,8 @@ def number_blocks(X: Any) -> Any:
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame
-        Numbers; integers and booleans become float64. Whether they are finite is not checked here, see `Rows.check_finite`.
+        Numbers; integers and booleans become float64. Whether they are finite is not checked here, see
+        `Rows.check_finite`.
     """
     check_table(X)
     dtype = number_dtype(X)

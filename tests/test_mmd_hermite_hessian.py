@@ -1,0 +1,241 @@
+"""The Hessian of Hermite features, and when a fit on many rows uses it."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+import pytest
+from scipy.stats import ortho_group
+
+from comparisons import by_group, by_weights, exact_mmd
+from fairpca.comparison import Comparison
+from fairpca.geometry import PolarCurve, taylor_slope
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, TwoLevelMMD
+from fairpca.rows import ArrayRows
+from pickled_blocks import PickledBlocks
+
+OWNER = np.array([0, 1, 1])
+MULTIPLIERS = np.array([0.5, 3.0])
+
+
+class Case:
+    """Three groups that differ in mean and spread, two measures, a frame and its complement."""
+
+    def __init__(self, rng, d, n=400, p=11, r=10):
+        self.X = rng.normal(size=(n, p)) * np.geomspace(3, 0.3, p) + 20
+        group = rng.permutation(np.arange(n) % 3)
+        self.X[group == 1, 0] += 2
+        self.X[group == 2] = 20 + 1.3 * (self.X[group == 2] - 20)
+        weights = np.stack([(group == k) / np.sum(group == k) - 1 / n for k in range(3)], axis=1)
+        self.codes, self.comparison = by_weights(weights, OWNER)
+        self.coordinates = Coordinates(np.full(p, 20.0), np.eye(p, r))
+        basis = np.linalg.qr(rng.normal(size=(r, r)))[0]
+        self.V, self.Q = basis[:, :d], basis[:, d:]
+        self.bandwidth = 2.0 * np.sqrt(d)
+
+    def exact(self):
+        return exact_mmd(self.coordinates.project(self.X), self.codes, self.comparison, self.bandwidth)
+
+    def hermite(self, n_features, rows=ArrayRows, **options):
+        data = rows(self.X, self.codes, **options)
+        return HermiteMMD(data, self.coordinates, self.comparison, self.bandwidth, n_features)
+
+    def hessian(self, mmd, **options):
+        return hessian_at(mmd, self.V, self.Q, **options)
+
+
+def hessian_at(mmd, V, Q, **options):
+    gradient = np.tensordot(MULTIPLIERS, mmd.evaluate(V)[1], axes=1)
+    return mmd.hessian(V, Q, gradient, MULTIPLIERS, **options)
+
+
+def applied(hessian, B):
+    """Return the product of a Hessian with a move B in the chart, as a move."""
+    return (hessian @ B.T.ravel()).reshape(B.shape[::-1]).T
+
+
+def expected_product(mmd, V, Q, B):
+    gradient = np.tensordot(MULTIPLIERS, mmd.evaluate(V)[1], axes=1)
+    inside = V.T @ gradient
+    return Q.T @ mmd.hessian_product(V, Q @ B, MULTIPLIERS) - B @ (inside + inside.T) / 2
+
+
+@pytest.mark.parametrize(("d", "n_features"), [(1, 8), (2, 25), (5, 60), (8, 150)])
+def test_agrees_with_the_products_of_the_same_features(rng, d, n_features):
+    case = Case(rng, d)
+    mmd = case.hermite(n_features).anchored(case.V)
+    hessian = case.hessian(mmd)
+    np.testing.assert_allclose(hessian, hessian.T, rtol=0, atol=1e-12 * np.abs(hessian).max())
+    for _ in range(3):
+        B = rng.normal(size=(case.Q.shape[1], d))
+        expected = expected_product(mmd, case.V, case.Q, B)
+        np.testing.assert_allclose(applied(hessian, B), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_part_of_a_complement_has_its_part_of_the_hessian(rng):
+    case = Case(rng, 3)
+    mmd, q = case.hermite(40).anchored(case.V), case.Q.shape[1]
+    whole = case.hessian(mmd).reshape(3, q, 3, q)
+    part = hessian_at(mmd, case.V, case.Q[:, 2:6])
+    np.testing.assert_allclose(part, whole[:, 2:6, :, 2:6].reshape(12, 12), rtol=0, atol=1e-13)
+    assert hessian_at(mmd, case.V, case.Q[:, :0]).shape == (0, 0)
+
+
+def test_values_along_a_curve_follow_it_to_second_order(rng):
+    case = Case(rng, 2)
+    # With so many features h is a function of the subspace, as the chart supposes.
+    mmd = case.hermite(900).anchored(case.V)
+    B = rng.normal(size=(case.Q.shape[1], 2))
+    values, gradients = mmd.evaluate(case.V)
+    slope = np.vdot(np.tensordot(MULTIPLIERS, gradients, axes=1), case.Q @ B)
+    curvature = np.vdot(B, applied(case.hessian(mmd), B))
+
+    def remainder(t):
+        there = mmd.value(PolarCurve(case.V, t * case.Q @ B)(1.0)[0])
+        return float(MULTIPLIERS @ (there - values)) - t * slope - t * t * curvature / 2
+
+    assert taylor_slope(remainder, np.logspace(-3, -2, 8)) == pytest.approx(3, abs=0.1)
+
+
+@pytest.mark.parametrize(("d", "n_features"), [(1, 60), (2, 900), (3, 1500)])
+def test_agrees_with_the_exact_hessian_when_the_features_suffice(rng, d, n_features):
+    case = Case(rng, d)
+    expected = case.hessian(case.exact())
+    np.testing.assert_allclose(
+        case.hessian(case.hermite(n_features)), expected, rtol=0, atol=1e-6 * np.abs(expected).max()
+    )
+
+
+def test_single_precision_is_enough_for_a_metric(rng):
+    case = Case(rng, 5)
+    mmd = case.hermite(100).anchored(case.V)
+    hessian, single = case.hessian(mmd), case.hessian(mmd, single_precision=True)
+    error = np.abs(single - hessian).max() / np.abs(hessian).max()
+    assert 1e-12 < error < 1e-5
+    assert single.dtype == np.float64
+
+
+@pytest.mark.parametrize("single_precision", [False, True])
+def test_a_row_that_no_feature_reaches_adds_nothing(rng, single_precision):
+    case = Case(rng, 3)
+    case.X[7] = 1e200
+    mmd = case.hermite(40).anchored(case.V)
+    found = case.hessian(mmd, single_precision=single_precision)
+    case.codes[7] = -1
+    expected = case.hessian(mmd, single_precision=single_precision)
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_row_too_far_along_the_chart_for_single_precision_is_not_lost(rng):
+    case = Case(rng, 2)
+    case.V, case.Q = np.eye(10)[:, :2], np.eye(10)[:, 2:]
+    case.X[7, 4] = 1e20
+    mmd = case.hermite(40).anchored(case.V)
+    hessian, single = case.hessian(mmd), case.hessian(mmd, single_precision=True)
+    assert np.abs(hessian).max() > 1e30
+    np.testing.assert_allclose(single, hessian, rtol=0, atol=1e-5 * np.abs(hessian).max())
+
+
+@pytest.mark.parametrize("height", [1, 37, 700])
+def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
+    case = Case(rng, 4, n=200)
+    expected = case.hessian(case.hermite(50))
+    found = case.hessian(case.hermite(50, PickledBlocks, height=height))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_many_blocks_and_pieces_give_the_same_as_one(rng):
+    case = Case(rng, 2, n=50_000)
+    expected = case.hessian(case.hermite(40, PickledBlocks, height=50_000))
+    found = case.hessian(case.hermite(40))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_of_an_aligned_discrepancy_it_turns_with_the_frame(rng):
+    case = Case(rng, 4)
+    mmd = case.hermite(30).around(case.V, np.zeros(2))
+    V = np.linalg.qr(case.V + 0.1 * case.Q[:, :4])[0]
+    Q = np.linalg.qr(np.hstack([V, case.Q]))[0][:, 4:]
+    B = rng.normal(size=(Q.shape[1], 4))
+    product = applied(hessian_at(mmd, V, Q), B)
+    expected = expected_product(mmd, V, Q, B)
+    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    turn = ortho_group.rvs(4, random_state=0)
+    np.testing.assert_allclose(applied(hessian_at(mmd, V @ turn, Q), B @ turn), product @ turn, rtol=0, atol=1e-10)
+
+
+class Sampled:
+    """All rows of a table with two groups, a sample of them, and a frame."""
+
+    def __init__(self, rng, n, d, n_sample):
+        self.X = rng.normal(size=(n, 12))
+        group = np.arange(n) % 2
+        self.X[group == 1] *= 1.3
+        self.codes, self.comparison = by_group(group)
+        self.sample = slice(0, n_sample)
+        self.coordinates = Coordinates(np.zeros(12), np.eye(12))
+        self.V, self.Q = np.eye(12, d), np.eye(12)[:, d:]
+        self.bandwidth = 3.0
+
+    def two_levels(self, kind, **options):
+        rows = ArrayRows(self.X, self.codes)
+        fine = kind(rows, self.coordinates, self.comparison, self.bandwidth, **options)
+        around = fine.around(self.V, np.zeros(1))
+        return TwoLevelMMD(around, self.coarse()), around
+
+    def coarse(self):
+        codes = self.codes[self.sample]
+        sampled: Comparison = self.comparison.sampled(np.bincount(codes[:, 0]))
+        return exact_mmd(self.X[self.sample], codes, sampled, self.bandwidth)
+
+    def hessian(self, mmd, gradient):
+        return mmd.hessian(self.V, self.Q, gradient, np.ones(1))
+
+
+def test_a_sample_serves_until_its_steps_have_cost_a_hessian_of_all_rows(rng):
+    case = Sampled(rng, 3000, 4, 60)
+    mmd, fine = case.two_levels(HermiteMMD, n_features=100)
+    coarse, work = case.coarse(), fine.work(case.V, case.Q)
+    (gradient,) = mmd.evaluate(case.V)[1]
+    of_sample, of_all = case.hessian(coarse, gradient), case.hessian(fine, gradient)
+    assert not np.allclose(of_sample, of_all, rtol=0, atol=1e-3 * np.abs(of_all).max())
+
+    np.testing.assert_array_equal(case.hessian(mmd, gradient), of_sample)
+    n_gradients = int(np.ceil(work.hessian / work.gradient))
+    assert n_gradients > 1
+    for _ in range(n_gradients - 1):
+        mmd.evaluate(case.V)
+    np.testing.assert_array_equal(case.hessian(mmd, gradient), of_sample)
+    assert (mmd.has_exact_hessian, mmd.hessian_rows) == (False, 60)
+    mmd.evaluate(case.V)
+    for _ in range(2):
+        np.testing.assert_array_equal(case.hessian(mmd, gradient), of_all)
+        assert (mmd.has_exact_hessian, mmd.hessian_rows) == (True, 3000)
+
+
+def test_a_hessian_of_all_rows_that_costs_no_more_than_that_of_a_sample_is_taken_at_once(rng):
+    case = Sampled(rng, 3000, 4, 2000)
+    mmd, fine = case.two_levels(HermiteMMD, n_features=100)
+    (gradient,) = mmd.evaluate(case.V)[1]
+    np.testing.assert_array_equal(case.hessian(mmd, gradient), case.hessian(fine, gradient))
+
+
+def test_features_without_a_hessian_keep_that_of_the_sample(rng):
+    case = Sampled(rng, 3000, 2, 2000)
+    mmd, _ = case.two_levels(FourierMMD, accuracy=1e-6)
+    (gradient,) = mmd.evaluate(case.V)[1]
+    for _ in range(50):
+        mmd.evaluate(case.V)
+    np.testing.assert_array_equal(case.hessian(mmd, gradient), case.hessian(case.coarse(), gradient))
+    assert not mmd.has_exact_hessian
+
+
+def test_the_work_of_derivatives_grows_with_what_they_are_made_of(rng):
+    case = Case(rng, 3, n=200)
+    mmd = case.hermite(40).anchored(case.V)
+    work, fewer = mmd.work(case.V, case.Q), mmd.work(case.V, case.Q[:, :2])
+    assert work.gradient == fewer.gradient
+    # Each direction takes a product of every weight with every feature.
+    n_products = 200 * case.comparison.weights.n_columns * 40 * (case.Q.shape[1] - 2)
+    assert work.hessian - fewer.hessian > n_products
+    many = Case(rng, 3, n=400)
+    assert many.hermite(40).anchored(many.V).work(many.V, many.Q).gradient == 2 * work.gradient

@@ -1,9 +1,9 @@
 """Seconds of a fit where the groups differ in spread in every direction.
 
 No subspace is fair then: one group is wider than the other whatever the projection, and MMD^2 has a least value above
-0. What is left to choose is small, so that the Hessian of a sample of the rows shows the noise of the sample. Each table
-is fitted twice: with a tolerance that no subspace meets, to see how soon that is known, and with one half-way (on a
-logarithmic scale) between the least MMD^2 found and that of plain PCA.
+0. What is left to choose is small, so that the Hessian of a sample of the rows shows the noise of the sample. Each
+table is fitted twice: with a tolerance that no subspace meets, to see how soon that is known, and with one half-way (on
+a logarithmic scale) between the least MMD^2 found and that of plain PCA.
 
 python benchmarks/spread.py                     # about ten minutes
 python benchmarks/spread.py --rows 5e4 --save   # one number of rows only; keep the results

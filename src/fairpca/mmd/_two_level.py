@@ -63,10 +63,9 @@ class TwoLevelMMD:
 
     A Hessian shapes the steps of a solver but not where they end: the one of a few thousand rows, which costs as much
     as a few gradients of many rows, often serves as well. Where the groups differ a little in every direction it does
-    not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's, unless one
-    of all rows costs no more. From the time on when the gradients since then have cost as much as a Hessian of all rows,
-    each is of all rows: whether few or many steps were to come, that is about twice the work, at most, of whoever knew
-    it beforehand.
+    not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's, unless
+    one of all rows costs no more. Once the gradients since then have cost as much as a Hessian of all rows, all others
+    are of all rows: however many steps were to come, that is about twice the least work at most.
 
     Parameters
     ----------

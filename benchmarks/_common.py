@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca.comparison import Comparison, DemographicParity, compare
+from fairpca.comparison import Comparison, People, Terms, compare
 from fairpca.mmd import ExactMMD
 from fairpca.versions import environment
 
@@ -35,7 +35,8 @@ def splits(name: str) -> list[tuple[str, Any]]:
 
 def compared(groups: Any) -> tuple[Any, Comparison]:
     """Return the stratum of each row, and the comparison of two groups."""
-    return compare(groups, len(groups), DemographicParity(), 1e-3)
+    compared = compare(People(groups), len(groups), Terms(min_group_size=2), 1e-3)
+    return compared.attached, compared.comparison
 
 
 def exact_mmd(X: Any, groups: Any, bandwidth: float) -> ExactMMD:

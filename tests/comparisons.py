@@ -3,13 +3,14 @@
 
 import numpy as np
 
-from fairpca.comparison import Comparison, Contrast, DemographicParity, compare
+from fairpca.comparison import Comparison, Contrast, People, Terms, compare
 from fairpca.mmd import ExactMMD
 
 
-def by_group(group, tolerance=1e-3):
+def by_group(group, tolerance=1e-3, rows=None, **terms):
     """Return the stratum of each row, and the comparison of its groups."""
-    return compare(group, len(group), DemographicParity(), tolerance)
+    compared = compare(People(group), rows or len(group), Terms(min_group_size=2, **terms), tolerance)
+    return compared.attached, compared.comparison
 
 
 def by_weights(weights, owner, tolerance=1e-3):

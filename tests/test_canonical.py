@@ -9,6 +9,10 @@ from fairpca.data._canonical import CanonicalOrder
 from odd_tables import odd
 
 
+def ordered_table(order, X):
+    return X[np.ix_(order.rows, order.columns)]
+
+
 @settings(max_examples=60, deadline=None)
 @given(odd())
 def test_tables_that_differ_by_order_are_one_table(case):
@@ -18,9 +22,12 @@ def test_tables_that_differ_by_order_are_one_table(case):
     one = CanonicalOrder.of(X, groups)
     two = CanonicalOrder.of(other, other_groups)
     varying = np.sum(X.min(axis=0) < X.max(axis=0))
-    np.testing.assert_array_equal(one.ordered(X)[:, :varying], two.ordered(other)[:, :varying])
+    # Columns that only rounding tells apart may come in any order.
+    np.testing.assert_allclose(
+        ordered_table(one, X)[:, :varying], ordered_table(two, other)[:, :varying], rtol=4e-12, atol=0
+    )
     # Of equal rows either group may come first: they are merged before any sum.
-    ordered = np.unique(one.ordered(X)[:, :varying], axis=0, return_inverse=True)[1].ravel()
+    ordered = np.unique(ordered_table(one, X)[:, :varying], axis=0, return_inverse=True)[1].ravel()
     codes, again = (np.sort(2 * ordered + labels) for labels in (groups[one.rows], other_groups[two.rows]))
     np.testing.assert_array_equal(codes, again)
 
@@ -43,7 +50,7 @@ def test_units_and_names_do_not_enter(case):
 @settings(max_examples=20, deadline=None)
 def test_back_in_the_order_of_the_caller(case):
     order = CanonicalOrder.of(case.X, None)
-    ordered = order.ordered(case.X)
+    ordered = ordered_table(order, case.X)
     np.testing.assert_array_equal(ordered[:, order.places], case.X[order.rows])
 
 

@@ -10,9 +10,9 @@ from fairpca.comparison import (
     Comparison,
     Contrast,
     DemographicParity,
+    Notion,
     Strata,
     check_tolerances,
-    compare,
     notion_from,
 )
 
@@ -42,7 +42,7 @@ def test_each_of_three_groups_is_compared_with_all_others():
 
 
 def test_groups_are_compared_by_names_and_codes_of_any_kind():
-    codes, comparison = compare([2.5, 1, 1, 2.5], 4, DemographicParity(), 0.5)
+    codes, comparison = by_group([2.5, 1, 1, 2.5], 0.5)
     assert comparison.names == ("1.0 against 2.5",)
     assert codes.tolist() == [[1], [0], [0], [1]]
     assert comparison.tolerances.tolist() == [0.5]
@@ -80,7 +80,7 @@ def test_a_sample_weighs_every_stratum_as_all_rows_do():
     labels = np.repeat(["a", "b", "c"], [10, 100, 1000])
     codes, comparison = by_group(labels)
     chosen = np.r_[0:5, 10:60, 110:120]
-    sampled = comparison.sampled(np.array([5, 50, 10]))
+    sampled = comparison.sampled(codes[chosen])
     for stratum in range(3):
         own, drawn = codes == stratum, codes[chosen] == stratum
         np.testing.assert_allclose(
@@ -121,7 +121,7 @@ def test_tolerances_are_one_for_all_or_one_for_each():
     assert check_tolerances(1).shape == ()
 
 
-class FirstAgainstLast:
+class FirstAgainstLast(Notion):
     """A notion of one's own."""
 
     def contrasts(self, strata):
@@ -134,10 +134,10 @@ def test_notions_are_names_or_objects():
     assert isinstance(notion_from("demographic_parity"), DemographicParity)
     notion = FirstAgainstLast()
     assert notion_from(notion) is notion
-    for refused in (FirstAgainstLast, 3, None):
+    for refused in (FirstAgainstLast, 3, None, object()):
         with pytest.raises(TypeError, match="fairness must be one of"):
             notion_from(refused)
-    _, comparison = compare(LABELS, len(LABELS), notion, 1e-3)
+    _, comparison = by_group(LABELS, fairness=notion)
     assert comparison.names == ("a or c",)
     np.testing.assert_allclose(comparison.columns.of(np.array([[0], [1], [2]]))[:, 0], [1 / 3, 0, -1 / 4])
 

@@ -13,10 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from comparisons import by_group
 from fairpca import FairPCA, fair_pca_path
 from fairpca.baselines import FPCA
-from fairpca.comparison import DemographicParity, Groups, check_same_rows, check_two_groups, compare
-from fairpca.comparison._dask_groups import groups_beside
+from fairpca.comparison import check_same_rows, check_two_groups
+from fairpca.comparison._columns import Reading, read_column
+from fairpca.comparison._dask_columns import read_column_beside
 from fairpca.exceptions import RowLabelsWarning
 from fairpca.metrics import delta_a, mmd2
 
@@ -81,11 +83,11 @@ def in_dask(values):
 
 
 def groups_in_memory(values):
-    return Groups.of(values, N)
+    return read_column("", values, N, Reading("sensitive_features"))
 
 
 def groups_in_dask(values):
-    return groups_beside(values, CHUNKS)
+    return read_column_beside("", values, CHUNKS, Reading("sensitive_features"))
 
 
 def codes_of(groups):
@@ -135,10 +137,9 @@ NO_COLUMN = {
     "string": ("sex", "got the string 'sex': pass the column, not its name"),
     "bytes": (b"ab", "got an object of type bytes"),
     "set": ({"a", "b"}, "got an object of type set"),
-    "dict": ({"a": 1, "b": 2}, "got an object of type dict"),
+    "dict of numbers": ({"a": 1, "b": 2}, "got an object of type"),
     "generator": ((letter for letter in LETTERS), "got an object of type generator"),
     "number": (3, "got an object of type int"),
-    "nothing": (None, "got an object of type NoneType"),
     "tuples": (objects([("a", 1), ("b", 2), ("b", 2)] * 4), r"collections, such as \('a', 1\); each label must be one"),
     "lists": (objects([["a"], ["b"], ["b"]] * 4), "cannot be hashed; each label must be one"),
     "complex numbers": (np.array(numbers(1j, 2j)), "labels of type complex128; each label must be one"),
@@ -152,7 +153,7 @@ def test_what_is_no_column_of_labels_is_named(case):
         check_two_groups(values, N)
     for rows in (N, CHUNKS):
         with pytest.raises(TypeError, match=message):
-            compare(values, rows, DemographicParity(), 1e-3)
+            by_group(values, rows=rows)
 
 
 def test_rows_of_different_lengths_are_no_column():
@@ -182,7 +183,7 @@ def test_missing_labels_are_counted(kind):
         check_two_groups(MISSING[kind], N)
     if (lazy := in_dask(MISSING[kind])) is not None:
         with pytest.raises(ValueError, match="has 1 missing values; drop"):
-            compare(lazy, CHUNKS, DemographicParity(), 1e-3)
+            by_group(lazy, rows=CHUNKS)
 
 
 def test_more_groups_than_two_are_listed_by_size_where_two_are_compared():
@@ -226,10 +227,13 @@ def test_more_groups_are_numbered_in_their_order(kind):
 
 FEW_OR_MANY = {
     "one": (np.full(300, "a"), "one group only, 'a'; two are needed"),
-    "rare": (np.where(np.arange(300) == 7, "rare", np.arange(300) % 2), "1 row in group 'rare'; each group needs"),
+    "rare": (
+        np.where(np.arange(300) == 7, "rare", np.arange(300) % 2),
+        r"groups of fewer than min_group_size=5 rows: 'rare' \(1 row\). Merge them",
+    ),
     "many": (
-        np.arange(300) % 101,
-        r"101 groups, 0 \(3 rows\), .*, ...; at most 100 can be compared. Merge some of them",
+        np.array([f"{k:03}" for k in np.arange(300) % 101]),
+        r"101 groups, '000' \(3 rows\), .*, ...; at most 100 can be compared. Merge some of them",
     ),
 }
 
@@ -244,7 +248,7 @@ def test_groups_that_cannot_be_compared_are_refused(rng, labels, message):
 
 
 def test_a_hundred_groups_can_be_compared():
-    assert len(Groups.of(np.arange(300) % 100, 300).labels) == 100
+    assert by_group(np.arange(300) % 100, sensitive_kind="groups")[1].n_measures == 100
 
 
 # Rows and groups are matched by position

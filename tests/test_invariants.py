@@ -18,7 +18,11 @@ DOCUMENTED = (AccuracyWarning, ConvergenceWarning, NullComponentsWarning, RankWa
 def fitted(case, X=None, groups=None, **parameters):
     X = case.X if X is None else X
     model = FairPCA(
-        case.n_components, tolerance=case.tolerance, standardize=case.standardize, random_state=0
+        case.n_components,
+        tolerance=case.tolerance,
+        min_group_size=2,
+        standardize=case.standardize,
+        random_state=0,
     ).set_params(**parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -85,6 +89,7 @@ def check_tolerance_buys_variance(case):
             case.groups,
             case.n_components,
             tolerances=[3 * case.tolerance, case.tolerance],
+            min_group_size=2,
             standardize=case.standardize,
             random_state=0,
         )

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from comparisons import by_group, by_weights, exact_mmd, exact_parity, weights_of_groups
 from fairpca.comparison import NOWHERE
-from fairpca.data._few_rows import merge_equal_rows
+from fairpca.data._merged import merge_equal_rows
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.mmd import ExactMMD, engine, using_engine
 from fairpca.mmd.exact import HAS_COMPILED

@@ -184,7 +184,7 @@ class Sampled:
 
     def coarse(self):
         codes = self.codes[self.sample]
-        sampled: Comparison = self.comparison.sampled(np.bincount(codes[:, 0]))
+        sampled: Comparison = self.comparison.sampled(codes)
         return exact_mmd(self.X[self.sample], codes, sampled, self.bandwidth)
 
     def hessian(self, mmd, gradient):

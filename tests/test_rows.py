@@ -21,7 +21,7 @@ def rows_in_memory(rng):
 
 @pytest.fixture
 def attached():
-    """Return the stratum of each row, two of the four rare, some rows without one; and another number."""
+    """Return the stratum of each row, two of the four rare, some rows without one; and its mass, which may be 0."""
     rows = np.arange(N)
     codes = np.where(rows % 100 == 3, NOWHERE, 2 * (rows % 25 != 7) + rows % 2)
     return np.stack([codes, rows % 7], axis=1).astype(np.int8)
@@ -180,10 +180,13 @@ def columns(rng):
 
 def test_columns_are_summarised(rows, X, attached, columns):
     summary = summarised(rows, False, columns)
-    np.testing.assert_allclose(summary.scaling.mean, X.mean(axis=0), rtol=1e-13)
-    np.testing.assert_allclose(summary.covariance, np.cov(X.T, bias=True), atol=1e-12)
-    weights = np.where(attached[:, :1] == NOWHERE, 0, columns.table[attached[:, 0]])
-    np.testing.assert_allclose(summary.weighted, (X - X.mean(axis=0)).T @ weights, rtol=1e-11, atol=1e-11)
+    masses = attached[:, 1].astype(float)
+    mean = np.average(X, axis=0, weights=masses)
+    assert summary.mass == masses.sum()
+    np.testing.assert_allclose(summary.scaling.mean, mean, rtol=1e-13)
+    np.testing.assert_allclose(summary.covariance, np.cov(X.T, bias=True, aweights=masses), atol=1e-12)
+    weights = masses[:, None] * np.where(attached[:, :1] == NOWHERE, 0, columns.table[attached[:, 0]])
+    np.testing.assert_allclose(summary.weighted, (X - mean).T @ weights, rtol=1e-11, atol=1e-11)
 
 
 def test_columns_with_numbers_that_are_not_finite_are_refused(X, attached, columns, tmp_path):
@@ -204,12 +207,17 @@ def test_constant_columns_have_no_deviation(X, attached, columns):
 
 def test_sums_and_products_add(X, attached, columns):
     halves = [slice(0, 400), slice(400, N)]
-    sums = sums_of_block(X[halves[0]], attached) + sums_of_block(X[halves[1]], attached)
-    assert sums.n_rows == N
-    np.testing.assert_array_equal(sums.smallest, X.min(axis=0))
-    np.testing.assert_array_equal(sums.largest, X.max(axis=0))
+    masses = attached[:, 1].astype(float)
+    X[5], X[6] = 1000, -1000
+    assert not masses[7]
+    X[7] = 2000
+    sums = sums_of_block(X[halves[0]], attached[halves[0]]) + sums_of_block(X[halves[1]], attached[halves[1]])
+    assert sums.mass == masses.sum()
+    np.testing.assert_allclose(sums.total, masses @ X)
+    np.testing.assert_array_equal(sums.smallest, -1000)
+    np.testing.assert_array_equal(sums.largest, 1000)
     mean = X.mean(axis=0)
     products = [products_of_block(X[half], attached[half], columns, mean, np.ones(5)) for half in halves]
     together = products[0] + products[1]
-    np.testing.assert_allclose(together.gram, (X - mean).T @ (X - mean))
+    np.testing.assert_allclose(together.gram, (masses[:, None] * (X - mean)).T @ (X - mean))
     np.testing.assert_allclose(together.weighted, (X - mean).T @ columns.of(attached), atol=1e-11)

@@ -17,7 +17,6 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from comparisons import by_group
-from fairpca.comparison import DemographicParity, compare
 from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD
 from fairpca.rows import ArrayRows, DaskRows, is_dask, map_rows_lazily, number_blocks
 from fairpca.rows.dask._blocks import ATTEMPTS
@@ -272,7 +271,7 @@ def features(frame):
 def compared(X, labels):
     """Return the rows of a Dask table in blocks, the stratum of each, and the comparison of its groups."""
     rows = number_blocks(X)
-    return rows, *compare(labels, rows.chunks[0], DemographicParity(), 1e-3)
+    return rows, *by_group(labels, rows=rows.chunks[0])
 
 
 def assert_same_rows(rows, codes, X, expected_codes):
@@ -413,8 +412,8 @@ def test_missing_numbers_are_counted(X, groups):
     ("labels", "message"),
     [
         (np.full(N, "a"), "one group only, 'a'"),
-        (np.arange(N) / 3, r"\d+ .*at most 100.*can be compared. Merge some"),
-        (np.where(np.arange(N) == 1000, "rare", "often"), "1 row in group 'rare'; each group needs"),
+        (np.array([f"p{k}" for k in range(N)]), r"\d+ .*at most 100.*can be compared. Merge some"),
+        (np.where(np.arange(N) == 1000, "rare", "often"), r"min_group_size=2 rows: 'rare' \(1 row\)"),
     ],
     ids=["one", "many", "rare"],
 )
@@ -423,11 +422,11 @@ def test_groups_that_cannot_be_compared_are_refused(X, labels, message):
         compared(blocks_of(X), blocks_of(labels))
 
 
-def test_several_columns_of_labels_are_refused(X, groups):
-    two = dd.from_pandas(pd.DataFrame({"a": groups, "b": groups}), npartitions=2)
-    for labels in (two, da.zeros((N, 2))):
-        with pytest.raises(ValueError, match="one column"):
-            compared(blocks_of(X), labels)
+def test_several_columns_of_labels_are_compared_each_by_itself(X, groups):
+    two = pd.DataFrame({"a": groups, "b": np.roll(groups, 1)})
+    for labels in (dd.from_pandas(two, npartitions=2), two):
+        _, _, comparison = compared(blocks_of(X), labels)
+        assert [name[:2] for name in comparison.names] == ["a:", "b:"]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -8,14 +8,15 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
+from comparisons import by_group
 from fairpca import FairPCA
-from fairpca.comparison import Comparison, Contrast, DemographicParity, Strata, against_others, compare
+from fairpca.comparison import Comparison, Contrast, DemographicParity, Notion, Strata, against_others
 from fairpca.mmd import ExactMMD, median_bandwidth
 from fairpca.rows import ArrayRows
 from fairpca.solvers import REPMS
 
 
-class Given:
+class Given(Notion):
     """A notion of a test: these columns, whatever the groups are."""
 
     def __init__(self, *columns):
@@ -25,7 +26,7 @@ class Given:
         return [Contrast(f"measure {number}", columns) for number, columns in enumerate(self.columns)]
 
 
-class EachAgainstTheFirst:
+class EachAgainstTheFirst(Notion):
     """A notion of a test: every group against the first, for example a new version of something against the old."""
 
     def contrasts(self, strata):
@@ -242,14 +243,14 @@ def test_a_sample_compares_the_same_as_all_rows():
     rng = np.random.default_rng(0)
     groups = rng.permutation(np.repeat([0, 1, 2, 3], [1200, 600, 170, 30]))
     X = rng.normal(size=(2000, 2)) + np.array([0.0, 0.3, 0.6, 1.0])[groups, None]
-    codes, comparison = compare(groups, len(groups), DemographicParity(), 1e-3)
+    codes, comparison = by_group(groups)
     K = np.exp(-cdist(X, X, "sqeuclidean") / (2 * 1.5**2))
     whole = np.array([w @ K @ w for w in comparison.columns.of(codes).T])
     found = []
     for seed in range(100):
         draw = ArrayRows(X, codes).stratified_draw(400, np.random.default_rng(seed))
-        sampled = comparison.sampled(draw.drawn)
         rows = draw.indices
+        sampled = comparison.sampled(codes[rows])
         found.append(ExactMMD(X[rows], sampled.weights.of(codes[rows]), sampled, 1.5).value(np.eye(2)))
     # A mean of n of N rows is off by (1/n - 1/N) times their variance, here in the space of the kernel.
     n, N = draw.drawn, draw.counts

@@ -3,12 +3,13 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
+from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import Note
-from fairpca.comparison import check_tolerances
+from fairpca.comparison import People, check_tolerances
 from fairpca.data import SHARE_MEASURED_TO
-from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
+from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, LeftOutWarning, NullComponentsWarning
 from fairpca.fitting import Fit, Fitter, LinearProjection
 from fairpca.solvers import FitResult, OuterStep, Status, solver_from
 
@@ -33,13 +34,29 @@ class FairPCA(LinearProjection):
     n_components : int or float, default=2
         d, the dimension of the projection, at most the number of features. A number in (0, 1) takes as many components
         as plain PCA needs to keep that share of the variance.
-    tolerance : float or array-like of shape (n_measures,), default=1e-3
-        tau, the largest MMD^2 between the projected groups of the training rows; one number for every measure, or one
-        for each in the order of `mmd2_by_measure_`.
-    fairness : "demographic_parity" or notion object, default="demographic_parity"
-        Which groups must look alike. Of two groups "demographic_parity" compares one with the other, in one measure;
-        of more, each with all others together, in a measure of its own. An object with a method `contrasts`, see
-        `fairpca.comparison.Notion`, can compare others.
+    tolerance : float, array-like of shape (n_measures,) or mapping of names to float, default=1e-3
+        tau, the largest MMD^2 between the projected groups of the training rows: one number for every measure, one for
+        each in the order of `measures_`, or one for each attribute by its name.
+    fairness : {"demographic_parity", "equal_opportunity", "equalized_odds"} or Notion, default="demographic_parity"
+        Among whom groups must look alike: all rows; those with the favourable label; or those of each label by
+        itself. The labels are `y`. Of two groups one is compared with the other, in one measure; of more, each with all
+        others together, in a measure of its own. A `fairpca.comparison.Notion` of your own can compare others.
+    favourable : label, default=None
+        The favourable label, for "equal_opportunity". May be left out where labels are 0 and 1, -1 and 1 or booleans.
+    sensitive : {"each", "intersections"}, default="each"
+        Whether several attributes are compared each by itself, or their combinations with each other.
+    sensitive_kind : {"auto", "groups", "continuous"} or mapping of names to these, default="auto"
+        Whether attributes are groups, or numbers on which the projections must not depend: then the measure is the
+        Hilbert-Schmidt independence criterion, see Notes. "auto" takes numbers of more than 20 distinct values for
+        continuous; `sensitive_kinds_` says what it took.
+    min_group_size : int, default=5
+        Rows that a group needs, wherever it is compared; at least 2.
+    small_groups : {"refuse", "merge", "leave"}, default="refuse"
+        What becomes of smaller groups: an error names them; they are merged into one; or their rows count for the
+        variance but are compared with nobody, with a warning that names them.
+    missing : {"refuse", "group", "leave"}, default="refuse"
+        What becomes of rows without an attribute: an error counts them; they are a group; or they count for the
+        variance but not in the comparison by that attribute.
     solver : {"budget", "repms"} or solver object, default="budget"
         "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
         the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
@@ -84,6 +101,12 @@ class FairPCA(LinearProjection):
         nan without sensitive features.
     mmd2_by_measure_ : dict of str to float
         The MMD^2 of each measure, by what it compares.
+    measures_ : list of dict
+        One for each measure: what it compares (`name`, `attribute`, `among`, `kind`), its rows (`n_rows`, `weight`),
+        its `tolerance`, `mmd2`, `multiplier` (what a unit of tolerance would buy, nan from REPMS) and `budget_used`.
+        `pandas.DataFrame(model.measures_)` is a table.
+    sensitive_kinds_ : dict of str to str
+        Whether each attribute was taken for "groups" or for "continuous".
     mmd2_error_ : float
         Error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (100,000 with more than 3
         components). Beyond, a bound that always holds (up to 3 components) or that holds with a probability of 99.9 %.
@@ -117,6 +140,16 @@ class FairPCA(LinearProjection):
     (1/m + 1/n)(1 - E k), so on new rows the value is larger than on the rows it was fitted to: check it there.
     Only the projection is made fair; labels, and features used beside the projection, are not.
 
+    A continuous attribute is seen by where each row stands in it, u in [0, 1], the share of the rows below it: units
+    and outliers do not matter. Its measure is
+
+    .. math:: \mathrm{HSIC} = \frac{1}{n^2} \operatorname{tr}(K H L H), \qquad
+              L_{ij} = e^{-(u_i - u_j)^2 / (2 s^2)}, \quad H = I - \frac{1}{n} 1 1',
+
+    with s = 0.207, the median heuristic for such u; L is made of 11 features, which can lower HSIC by 3e-6 at most.
+    HSIC is smaller than MMD^2: of two groups of equal size, told apart as sharply, it would be an eighth. Choose the
+    tolerance accordingly, for example by attribute.
+
     References
     ----------
     J. Lee, G. Kim, M. Olfat, M. Hasegawa-Johnson, C. D. Yoo, "Fast and Efficient MMD-based Fair PCA via
@@ -143,6 +176,12 @@ class FairPCA(LinearProjection):
         *,
         tolerance: Any = 1e-3,
         fairness: Any = "demographic_parity",
+        favourable: Any = None,
+        sensitive: str = "each",
+        sensitive_kind: Any = "auto",
+        min_group_size: int = 5,
+        small_groups: str = "refuse",
+        missing: str = "refuse",
         solver: Any = "budget",
         mmd: str = "auto",
         bandwidth: str | float = "median",
@@ -154,6 +193,12 @@ class FairPCA(LinearProjection):
         self.n_components = n_components
         self.tolerance = tolerance
         self.fairness = fairness
+        self.favourable = favourable
+        self.sensitive = sensitive
+        self.sensitive_kind = sensitive_kind
+        self.min_group_size = min_group_size
+        self.small_groups = small_groups
+        self.missing = missing
         self.solver = solver
         self.mmd = mmd
         self.bandwidth = bandwidth
@@ -162,10 +207,67 @@ class FairPCA(LinearProjection):
         self.callback = callback
         self.random_state = random_state
 
-    def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+            Rows.
+        y : array-like, or Dask series or array, of shape (n_samples,), default=None
+            Labels, for notions of fairness that speak of them; others ignore it.
+        sensitive_features : array-like, frame or Dask collection of shape (n_samples,) or (n_samples, k), default=None
+            Protected attributes: labels of any kind, or numbers; a mapping of names to columns will do. Without it
+            this is plain PCA, with a warning.
+        control_features : array-like, frame or Dask collection of shape (n_samples,) or (n_samples, k), default=None
+            Segments: groups are compared within each combination of values by itself.
+        sample_weight : array-like, or Dask series or array, of shape (n_samples,), default=None
+            How much each row counts. Whole numbers are counts: a weight of 2 is the same as the row twice. Other
+            weights count in proportion. Rows of weight 0 count as absent.
+
+        Returns
+        -------
+        self : FairPCA
+            The fitted estimator. A fit that fails or is interrupted leaves it as it was.
+        """
+        return self._fit_or_leave(X, People(sensitive_features, y, control_features, sample_weight))
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> AnyArray:
+        """Fit, then project the same rows.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, control_features, sample_weight
+            See `fit`.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The projections.
+        """
+        known = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return self.fit(X, y, **known, sample_weight=sample_weight).transform(X)
+
+    def _fit(self, X: Any, people: People) -> list[Note]:
         solver = solver_from(self.solver)
         solver.check_tolerances(check_tolerances(self.tolerance))
-        fitter = Fitter.of(self, X, sensitive_features, self.tolerance)
+        fitter = Fitter.of(self, X, people, self.tolerance)
         found = fitter.fit(math.inf if fitter.comparison is None else fitter.comparison.tolerances, solver)
         learn(self, fitter, found)
         return self._notes(fitter, found)
@@ -174,6 +276,7 @@ class FairPCA(LinearProjection):
         """Return what the user is to be told of a fit."""
         result = found.result
         notes: list[Note] = self._above_rank(self.n_components_, fitter.data.axes.rank)
+        notes += left_out_notes(fitter)
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
         if not result.success:
@@ -200,12 +303,27 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
         The answer.
     """
     data, result = fitter.data, found.result
-    model._learn_components(found.components, data.axes, data.scaling, data.n_rows)
+    model._learn_components(found.components, data.axes, data.scaling, data.n_rows, data.mass)
     model.bandwidth_, model.mmd_method_ = data.bandwidth, data.method
     model.mmd2_, model.mmd2_error_ = result.mmd2, result.mmd2_error
     model.mmd2_by_measure_ = fitter.by_name(result.mmd2s)
+    model.measures_, model.sensitive_kinds_ = fitter.records(result), dict(fitter.compared.kinds)
     model.converged_, model.n_iter_ = result.success, len(result.steps)
     model.result_ = result
+
+
+def left_out_notes(fitter: Fitter) -> list[Note]:
+    """Return a note of what is left out of a comparison because it is small.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        The problem.
+    """
+    left_out = fitter.compared.left_out
+    if not left_out:
+        return []
+    return [(f"left out of the comparison, though not of the variance: {'; '.join(left_out)}.", LeftOutWarning)]
 
 
 def _explain(result: FitResult, n_components: int, measure: str | None) -> str:

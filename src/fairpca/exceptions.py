@@ -7,6 +7,7 @@ __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
     "EffortWarning",
+    "LeftOutWarning",
     "NoSensitiveFeaturesWarning",
     "NullComponentsWarning",
     "RankWarning",
@@ -20,6 +21,10 @@ class AccuracyWarning(UserWarning):
 
 class EffortWarning(UserWarning):
     """The work that is about to begin takes minutes or more."""
+
+
+class LeftOutWarning(UserWarning):
+    """Rows of small groups were left out of a comparison, as was asked for."""
 
 
 class NoSensitiveFeaturesWarning(UserWarning):

@@ -9,7 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import FloatArray
-from fairpca.estimator import FairPCA, learn
+from fairpca._utils.warn import Note, warn_user
+from fairpca.comparison import People
+from fairpca.estimator import FairPCA, learn, left_out_notes
 from fairpca.fitting import Fit, Fitter, Tracer, unfitted_copy
 from fairpca.plots import PathDisplay
 from fairpca.solvers import OuterStep
@@ -31,7 +33,9 @@ class FairPCAPath(BaseEstimator):
     solver : {"budget", "repms"} or solver object, default="budget"
         As in `FairPCA`. "budget" stops at gains of a thousandth of a point of variance, far less than neighbouring
         models differ by, and tries other starts at the strictest tolerance only; a solver object is used as it is.
-    fairness, mmd, bandwidth, standardize, init, callback, random_state
+    fairness, favourable, sensitive, sensitive_kind, min_group_size, small_groups, missing
+        As in `FairPCA`.
+    mmd, bandwidth, standardize, init, callback, random_state
         As in `FairPCA`.
 
     Attributes
@@ -67,6 +71,12 @@ class FairPCAPath(BaseEstimator):
         *,
         tolerances: Sequence[float] | None = None,
         fairness: Any = "demographic_parity",
+        favourable: Any = None,
+        sensitive: str = "each",
+        sensitive_kind: Any = "auto",
+        min_group_size: int = 5,
+        small_groups: str = "refuse",
+        missing: str = "refuse",
         solver: Any = "budget",
         mmd: str = "auto",
         bandwidth: str | float = "median",
@@ -78,6 +88,12 @@ class FairPCAPath(BaseEstimator):
         self.n_components = n_components
         self.tolerances = tolerances
         self.fairness = fairness
+        self.favourable = favourable
+        self.sensitive = sensitive
+        self.sensitive_kind = sensitive_kind
+        self.min_group_size = min_group_size
+        self.small_groups = small_groups
+        self.missing = missing
         self.solver = solver
         self.mmd = mmd
         self.bandwidth = bandwidth
@@ -86,17 +102,21 @@ class FairPCAPath(BaseEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Fit the path.
 
         Parameters
         ----------
-        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like, or Dask series or array, of shape (n_samples,)
-            Group of each row: two distinct labels.
+        X, y, sensitive_features, control_features, sample_weight
+            See `FairPCA.fit`; here the sensitive features are needed.
 
         Returns
         -------
@@ -107,12 +127,14 @@ class FairPCAPath(BaseEstimator):
             raise ValueError("sensitive_features=None: a path of tolerances needs the groups that are compared.")
         asked = None if self.tolerances is None else _check_decreasing(self.tolerances)
         fitted = unfitted_copy(self)
-        fitted._fit(X, sensitive_features, asked)
+        notes = fitted._fit(X, People(sensitive_features, y, control_features, sample_weight), asked)
         self.__dict__ = fitted.__dict__
+        for note in notes:
+            warn_user(*note)
         return self
 
-    def _fit(self, X: Any, sensitive_features: Any, asked: FloatArray | None) -> None:
-        fitter = Fitter.of(self, X, sensitive_features, LOOSEST)
+    def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:
+        fitter = Fitter.of(self, X, people, LOOSEST)
         tracer = Tracer(fitter, self.solver)
         tolerances = tracer.default_tolerances() if asked is None else asked
         found = tracer.trace(tolerances)
@@ -121,6 +143,7 @@ class FairPCAPath(BaseEstimator):
         self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
         self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
         self.converged_ = np.array([model.converged_ for model in self.models_])
+        return left_out_notes(fitter)
 
     def _model(self, fitter: Fitter, found: Fit) -> FairPCA:
         """Return a fitted model, ready to use."""
@@ -203,6 +226,9 @@ def fair_pca_path(
     n_components: int = 2,
     *,
     tolerances: Sequence[float] | None = None,
+    y: Any = None,
+    control_features: Any = None,
+    sample_weight: Any = None,
     **parameters: Any,
 ) -> FairPCAPath:
     """Fit FairPCA along decreasing tolerances.
@@ -211,12 +237,14 @@ def fair_pca_path(
     ----------
     X : array-like of shape (n_samples, n_features)
         Rows.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row: two distinct labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, k)
+        Protected attributes.
     n_components : int, default=2
         d.
     tolerances : sequence of float, default=None
         Decreasing tolerances; by default 20 from the MMD^2 of plain PCA to 1e-5.
+    y, control_features, sample_weight : array-like of shape (n_samples,), default=None
+        See `FairPCA.fit`.
     **parameters : dict
         Further parameters of `FairPCAPath`.
 
@@ -226,7 +254,8 @@ def fair_pca_path(
         The fitted path.
     """
     path = FairPCAPath(n_components, tolerances=tolerances, **parameters)
-    return path.fit(X, sensitive_features=sensitive_features)
+    known = {"sensitive_features": sensitive_features, "control_features": control_features}
+    return path.fit(X, y, **known, sample_weight=sample_weight)
 
 
 def _check_decreasing(tolerances: Any) -> FloatArray:

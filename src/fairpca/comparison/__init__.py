@@ -1,27 +1,53 @@
-"""Who must look alike: groups, strata and contrasts between them. Fairness lives here and nowhere else."""
+"""Who must look alike: people, strata and contrasts between them. Fairness lives here and nowhere else."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.comparison._compare import compare, notion_from
-from fairpca.comparison._comparison import NOWHERE, Comparison, Contrast, RowWeights, Strata, check_tolerances
-from fairpca.comparison._groups import Groups, check_labels, check_two_groups
-from fairpca.comparison._notions import NOTIONS, DemographicParity, Notion, against_others
+from fairpca.comparison._attribute import ATTRIBUTE_BANDWIDTH, LEFT_OUT, Standing
+from fairpca.comparison._compare import Compared, compare
+from fairpca.comparison._comparison import Comparison, Contrast, Dependence, Strata
+from fairpca.comparison._measures import Measure
+from fairpca.comparison._notions import (
+    NOTIONS,
+    Among,
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    Notion,
+    against_others,
+)
+from fairpca.comparison._row_weights import MASS, NOWHERE, DenseColumns, RowWeights, masses_of
 from fairpca.comparison._same_rows import check_same_rows
+from fairpca.comparison._terms import People, Terms, notion_from
+from fairpca.comparison._tolerances import check_tolerances
+from fairpca.comparison._two_groups import check_labels, check_two_groups
 
 __all__ = [
+    "ATTRIBUTE_BANDWIDTH",
+    "LEFT_OUT",
+    "MASS",
     "NOTIONS",
     "NOWHERE",
+    "Among",
+    "Compared",
     "Comparison",
     "Contrast",
     "DemographicParity",
-    "Groups",
+    "DenseColumns",
+    "Dependence",
+    "EqualOpportunity",
+    "EqualizedOdds",
+    "Measure",
     "Notion",
+    "People",
     "RowWeights",
+    "Standing",
     "Strata",
+    "Terms",
     "against_others",
     "check_labels",
     "check_same_rows",
     "check_tolerances",
     "check_two_groups",
     "compare",
+    "masses_of",
     "notion_from",
 ]

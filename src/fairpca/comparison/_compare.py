@@ -1,56 +1,164 @@
-"""From what a user says of rows to who is compared with whom."""
+"""From what a user says of people to who is compared with whom."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fairpca._utils.checks import check_name
-from fairpca.comparison._comparison import Comparison, Strata
-from fairpca.comparison._dask_groups import groups_beside
-from fairpca.comparison._groups import Groups
-from fairpca.comparison._notions import NOTIONS, Notion
+from fairpca._utils.extras import require
+from fairpca.comparison._cells import Cells
+from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
+from fairpca.comparison._comparison import Comparison
+from fairpca.comparison._dask_columns import read_column_beside
+from fairpca.comparison._dependences import dependences, in_standing
+from fairpca.comparison._measures import Measure, group_attributes, group_measures, segments, with_full_names
+from fairpca.comparison._row_weights import MASS
+from fairpca.comparison._sample_weight import Masses, read_weights
+from fairpca.comparison._table import columns_of
+from fairpca.comparison._terms import People, Terms
+from fairpca.rows import is_dask
+
+Column = LabelColumn | NumberColumn
 
 
-def notion_from(fairness: Any) -> Notion:
-    """Return the notion of fairness for a name or an object.
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Rows in strata, and what is compared.
 
-    Parameters
+    Attributes
     ----------
-    fairness : str or Notion
-        What the user passed.
+    attached : ndarray, or dask.array.Array, of shape (n, k)
+        For each row its stratum; then, where rows have masses or continuous attributes, its mass and where it stands
+        in each attribute.
+    comparison : Comparison or None
+        Contrasts between the strata and dependence on attributes; None without sensitive features.
+    measures : tuple of Measure
+        What users want to know of the measures.
+    kinds : dict of str to str
+        Whether each attribute is compared as "groups" or as "continuous".
+    left_out : tuple of str
+        What is left out of the comparison because it is small, in words.
     """
-    if isinstance(fairness, str):
-        return NOTIONS[check_name("fairness", fairness, NOTIONS)]()
-    if isinstance(fairness, type) or not callable(getattr(fairness, "contrasts", None)):
-        raise TypeError(f"fairness must be one of {sorted(NOTIONS)} or a notion object; got {fairness!r}.")
-    notion: Notion = fairness
-    return notion
+
+    attached: Any
+    comparison: Comparison | None
+    measures: tuple[Measure, ...]
+    kinds: dict[str, str]
+    left_out: tuple[str, ...]
 
 
-def compare(
-    sensitive_features: Any, rows: int | tuple[int, ...], notion: Notion, tolerance: Any
-) -> tuple[Any, Comparison]:
+def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance: Any) -> Compared:
     """Sort rows into strata and say which of them are compared.
 
     Parameters
     ----------
-    sensitive_features : array-like, or Dask series or array, of shape (n,)
-        Group of each row.
+    people : People
+        What is known of the rows.
     rows : int or tuple of int
         Number of rows; of a Dask table the rows of each block.
-    notion : Notion
-        Which groups must look alike.
-    tolerance : float or array-like of shape (n_measures,)
-        tau, for all measures or one by one.
-
-    Returns
-    -------
-    codes : ndarray, or dask.array.Array, of int of shape (n, 1)
-        The stratum of each row.
-    comparison : Comparison
-        Contrasts between the strata.
+    terms : Terms
+        How they are to be compared.
+    tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
+        tau, for all measures, one by one, or by attribute.
     """
-    groups = Groups.of(sensitive_features, rows) if isinstance(rows, int) else groups_beside(sensitive_features, rows)
-    strata = Strata(tuple(map(str, groups.labels)), groups.counts.astype(np.float64))
-    return groups.codes, Comparison.of(strata.sizes, notion.contrasts(strata), tolerance)
+    masses = read_weights(people.sample_weight, rows)
+    if people.sensitive_features is None:
+        cells = Cells.of([], _of_rows(masses), _zeros(rows))
+        return Compared(_attached(cells, masses, []), None, (), {}, ())
+    attributes = _attributes(people, rows, terms)
+    labels, controls = _labels(people, rows, terms), _controls(people, rows)
+    groups = [column for column in attributes if isinstance(column, LabelColumn)]
+    numbers = [in_standing(column, _of_rows(masses)) for column in attributes if isinstance(column, NumberColumn)]
+    cells = Cells.of([*groups, *labels, *controls], _of_rows(masses), _zeros(rows))
+    attached = _attached(cells, masses, numbers)
+    among = terms.notion.among(labels[0].labels.tolist() if labels else [], terms.favourable)
+    compared_among = segments(among, cells.labels[:, len(groups)] if labels else None, controls, cells)
+    measures: list[Measure] = []
+    left_out: list[str] = []
+    for attribute in group_attributes(groups, cells, terms.sensitive == "intersections"):
+        found = [group_measures(attribute, segment, cells, terms.notion, terms.rule) for segment in compared_among]
+        if not any(each for each, _ in found):
+            raise ValueError(_nobody(attribute.name, attribute.labels, [word for _, words in found for word in words]))
+        measures += [measure for each, _ in found for measure in each]
+        left_out += [word for _, words in found for word in words]
+    for position, number in enumerate(numbers, start=MASS + 1):
+        measures += dependences(number.name, position, attached, compared_among, terms.min_group_size)
+    named = tuple(with_full_names(measures))
+    heaviest = None if masses is None else cells.sums.heaviest
+    comparison = Comparison.of(cells.sums.masses, [each.measured for each in named], tolerance, heaviest)
+    kinds = {
+        column.name or "sensitive_features": "groups" if isinstance(column, LabelColumn) else "continuous"
+        for column in attributes
+    }
+    return Compared(attached, comparison, named, kinds, tuple(left_out))
+
+
+def _attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:
+    named = columns_of(people.sensitive_features, "sensitive_features")
+    names = [name for name, _ in named]
+    readings = [
+        Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind, terms.missing)
+        for name, kind in zip(names, terms.kinds_of(names), strict=True)
+    ]
+    return [_read(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]
+
+
+def _labels(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[LabelColumn]:
+    """Return the labels, if the notion speaks of them."""
+    if not terms.notion.needs_labels:
+        return []
+    if people.y is None:
+        raise ValueError(f"fairness={terms.fairness!r} speaks of labels: pass them as y, one for each row.")
+    return [_as_labels(_read("y", people.y, rows, Reading("y")))]
+
+
+def _controls(people: People, rows: int | tuple[int, ...]) -> list[LabelColumn]:
+    if people.control_features is None:
+        return []
+    named = columns_of(people.control_features, "control_features")
+    several = len(named) > 1
+    return [
+        _as_labels(_read(name, column, rows, Reading(f"control_features[{name!r}]" if several else "control_features")))
+        for name, column in named
+    ]
+
+
+def _read(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:
+    if isinstance(rows, int):
+        return read_column(name, values, rows, reading)
+    return read_column_beside(name, values, rows, reading)
+
+
+def _as_labels(column: Column) -> LabelColumn:
+    assert isinstance(column, LabelColumn)
+    return column
+
+
+def _of_rows(masses: Masses | None) -> Any:
+    return None if masses is None else masses.of_rows
+
+
+def _zeros(rows: int | tuple[int, ...]) -> Any:
+    if isinstance(rows, int):
+        return np.zeros((rows, 1), dtype=np.int64)
+    return require("dask.array", "dask").zeros((sum(rows), 1), chunks=(rows, (1,)), dtype=np.int64)
+
+
+def _attached(cells: Cells, masses: Masses | None, numbers: Sequence[NumberColumn]) -> Any:
+    if masses is None and not numbers:
+        return cells.codes
+    array = require("dask.array", "dask") if is_dask(cells.codes) else np
+    ones = array.ones_like(cells.codes, dtype=np.float64)
+    columns = [cells.codes.astype(np.float64), ones if masses is None else masses.of_rows]
+    columns += [number.values for number in numbers]
+    attached = array.concatenate(columns, axis=1)
+    return attached.rechunk({1: -1}) if is_dask(attached) else attached
+
+
+def _nobody(name: str, labels: Sequence[str], left_out: Sequence[str]) -> str:
+    where = name or "sensitive_features"
+    if len(labels) == 1:
+        return f"{where} has one group only, {labels[0]!r}; two are needed to compare."
+    return f"{where} leaves nobody to compare: left out are {'; '.join(left_out)}."

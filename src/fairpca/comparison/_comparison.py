@@ -7,16 +7,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lstsq, qr
+from scipy.linalg import block_diag, lstsq, qr
 
-from fairpca._utils.checks import check_at_least_zero
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca.comparison._attribute import N_FEATURES
+from fairpca.comparison._row_weights import DenseColumns, RowWeights, masses_of
+from fairpca.comparison._tolerances import check_tolerances
+from fairpca.rows import strata_of
 
 INDEPENDENT = 1e-10
 """Size, relative to the largest, below which what is left of a column beside the others is rounding."""
-
-NOWHERE = -1
-"""Code of a row that takes no part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Strata:
     labels : tuple of str
         What the rows of each stratum have in common, for example their group.
     sizes : ndarray of shape (n_strata,)
-        n_s, their rows.
+        n_s, the sum of the masses of its rows.
     """
 
     labels: tuple[str, ...]
@@ -37,76 +37,73 @@ class Strata:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """One measure: what must be small.
+    """One measure that compares strata: what must be small.
 
     Attributes
     ----------
     name : str
         What it compares, in words.
     columns : ndarray of shape (n_strata, n_columns)
-        Entry (s, c) is shared out equally among the rows of stratum s; every column sums to 0.
+        Entry (s, c) is shared out among the rows of stratum s by their masses; every column sums to 0.
+    attribute : str, default=""
+        The attribute that is compared.
     """
 
     name: str
     columns: FloatArray
+    attribute: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class RowWeights:
-    """Weights of rows by their strata.
+class Dependence:
+    """One measure of how rows depend on a continuous attribute: what must be small.
 
     Attributes
     ----------
-    table : ndarray of shape (n_strata + 1, n_columns)
-        The weights of a row of each stratum; zeros at the end, for rows that take no part.
+    name : str
+        What it compares, in words.
+    columns : DenseColumns
+        The weights of rows.
+    attribute : str, default=""
+        The attribute.
     """
 
-    table: FloatArray
-
-    @classmethod
-    def of_strata(cls, table: FloatArray) -> "RowWeights":
-        """Take the weights of each stratum."""
-        return cls(np.vstack([table, np.zeros((1, table.shape[1]))]))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of weights of a row."""
-        return self.table.shape[1]
-
-    def of(self, attached: AnyArray) -> FloatArray:
-        """Return the weights of rows.
-
-        Parameters
-        ----------
-        attached : ndarray of int of shape (n, 1)
-            The stratum of each row, or `NOWHERE`.
-        """
-        return self.table[attached[:, 0]]
+    name: str
+    columns: DenseColumns
+    attribute: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    r"""Strata of rows and contrasts between them.
+    r"""Strata of rows, contrasts between them, and dependence on continuous attributes.
 
-    Column c puts the weight w_ic = C_sc / n_s on row i of stratum s, and measure j has the value
+    Column c of a contrast puts the weight w_ic = m_i C_sc / n_s on row i of mass m_i in stratum s, and measure j has
+    the value
 
     .. math:: h_j = \sum_{c \in j} w_c' K w_c.
 
     The columns are spanned by fewer where they depend on each other: W = D C_B with D the indicators of strata divided
-    by n_s, C = C_B A, so that h_j = <P_j, W'KW> with the forms P_j = sum_{c in j} a_c a_c'.
+    by n_s, C = C_B A, so that h_j = <P_j, W'KW> with the forms P_j = sum_{c in j} a_c a_c'. Columns of continuous
+    attributes come after those of contrasts and are taken as they are.
 
     Attributes
     ----------
     sizes : ndarray of shape (n_strata,)
         n_s.
-    contrasts : ndarray of shape (n_strata, n_columns)
+    contrasts : ndarray of shape (n_strata, n_contrasts)
         C.
-    owner : ndarray of shape (n_columns,)
-        The measure j that each column belongs to.
+    contrast_owner : ndarray of shape (n_contrasts,)
+        The measure j that each contrast belongs to.
     names : tuple of str
         What each measure compares.
     tolerances : ndarray of shape (n_measures,)
         tau_j, the largest h_j allowed.
+    dense : tuple of DenseColumns, default=()
+        The columns of continuous attributes.
+    dense_owner : tuple of int, default=()
+        The measures that these belong to.
+    heaviest : ndarray of shape (n_strata,) or None, default=None
+        Largest mass of a row of each stratum; None where all have the mass 1.
 
     Examples
     --------
@@ -119,30 +116,53 @@ class Comparison:
 
     sizes: FloatArray
     contrasts: FloatArray
-    owner: IntArray
+    contrast_owner: IntArray
     names: tuple[str, ...]
     tolerances: FloatArray
+    dense: tuple[DenseColumns, ...] = ()
+    dense_owner: tuple[int, ...] = ()
+    heaviest: FloatArray | None = None
 
     @classmethod
-    def of(cls, sizes: FloatArray, measures: Sequence[Contrast], tolerance: Any) -> "Comparison":
+    def of(
+        cls,
+        sizes: FloatArray,
+        measures: Sequence[Contrast | Dependence],
+        tolerance: Any,
+        heaviest: FloatArray | None = None,
+    ) -> "Comparison":
         """Put measures side by side.
 
         Parameters
         ----------
         sizes : ndarray of shape (n_strata,)
             n_s.
-        measures : sequence of Contrast
+        measures : sequence of Contrast or Dependence
             The measures.
-        tolerance : float or array-like of shape (n_measures,)
-            tau, for all of them or one by one.
+        tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
+            tau, for all of them, one by one, or by attribute.
+        heaviest : ndarray of shape (n_strata,), default=None
+            Largest mass of a row of each stratum, where rows have masses.
         """
-        for measure in measures:
-            _check_rows(measure, sizes)
-        owner = np.repeat(np.arange(len(measures)), [measure.columns.shape[1] for measure in measures])
-        contrasts = np.hstack([measure.columns for measure in measures])
+        sizes = np.asarray(sizes, dtype=np.float64)
+        compared = [(j, measure) for j, measure in enumerate(measures) if isinstance(measure, Contrast)]
+        depending = [(j, measure) for j, measure in enumerate(measures) if isinstance(measure, Dependence)]
+        for _, contrast in compared:
+            _check_rows(contrast, sizes)
+        blocks = [np.zeros((len(sizes), 0)), *(contrast.columns for _, contrast in compared)]
+        owner = [np.full(contrast.columns.shape[1], j) for j, contrast in compared]
         names = tuple(measure.name for measure in measures)
-        tolerances = np.broadcast_to(check_tolerances(tolerance, names), len(names)).copy()
-        return cls(np.asarray(sizes, dtype=np.float64), contrasts, owner, names, tolerances)
+        tolerances = check_tolerances(tolerance, names, [measure.attribute for measure in measures])
+        return cls(
+            sizes=sizes,
+            contrasts=np.hstack(blocks),
+            contrast_owner=np.concatenate([np.zeros(0, dtype=np.int64), *owner]),
+            names=names,
+            tolerances=np.broadcast_to(tolerances, len(names)).copy(),
+            dense=tuple(measure.columns for _, measure in depending),
+            dense_owner=tuple(j for j, _ in depending),
+            heaviest=heaviest,
+        )
 
     @property
     def n_measures(self) -> int:
@@ -154,45 +174,70 @@ class Comparison:
         """Number of strata."""
         return len(self.sizes)
 
-    def sampled(self, sizes: AnyArray) -> "Comparison":
-        """Return the same contrasts between strata of which only some rows were drawn.
+    @cached_property
+    def owner(self) -> IntArray:
+        """The measure j that each column belongs to."""
+        return np.concatenate([self.contrast_owner, np.repeat(np.asarray(self.dense_owner, np.int64), N_FEATURES)])
+
+    def sampled(self, attached: AnyArray) -> "Comparison":
+        """Return the same comparison of some of the rows.
 
         Parameters
         ----------
-        sizes : ndarray of shape (n_strata,)
-            Rows of each stratum in the sample. Nothing is renormalised: h of the sample estimates that of all rows.
+        attached : ndarray of shape (n, k)
+            What is attached to the rows that were drawn. Contrasts stay what they are, with the masses that the strata
+            have in the sample: h of the sample estimates that of all rows.
         """
-        return replace(self, sizes=np.asarray(sizes, dtype=np.float64))
+        codes, masses = strata_of(attached), masses_of(attached)
+        inside = codes >= 0
+        weights = None if masses is None else masses[inside]
+        sizes = np.bincount(codes[inside], weights, minlength=self.n_strata).astype(np.float64)
+        shares = sizes / np.maximum(self.sizes, 1e-300)
+        return replace(self, sizes=sizes, dense=tuple(columns.sampled(attached, shares) for columns in self.dense))
 
     @cached_property
     def columns(self) -> RowWeights:
         """The weights w_ic."""
-        return RowWeights.of_strata(self.contrasts / np.maximum(self.sizes, 1.0)[:, None])
+        return RowWeights.of_strata(self._shared_out(self.contrasts), self.dense)
 
     @cached_property
     def weights(self) -> RowWeights:
         """The weights W, which span the columns."""
-        return RowWeights.of_strata(self.contrasts[:, self._independent] / np.maximum(self.sizes, 1.0)[:, None])
+        return RowWeights.of_strata(self._shared_out(self.contrasts[:, self._independent]), self.dense)
+
+    @cached_property
+    def largest_weights(self) -> FloatArray:
+        """No less than the largest |w_ic| of the rows of each stratum, of shape (n_strata, n_columns)."""
+        # Features lie between -1 and 1, and so do their means.
+        dense = [2.0 * np.repeat(columns.scales[:-1, None], N_FEATURES, axis=1) for columns in self.dense]
+        largest = np.hstack([np.abs(self._shared_out(self.contrasts)), *dense])
+        return largest if self.heaviest is None else largest * self.heaviest[:, None]
+
+    def _shared_out(self, contrasts: FloatArray) -> FloatArray:
+        return contrasts / np.where(self.sizes > 0, self.sizes, 1.0)[:, None]
 
     @cached_property
     def mixing(self) -> FloatArray:
         """A, of shape (n_weights, n_columns)."""
         chosen = self._independent
         if len(chosen) == self.contrasts.shape[1]:
-            return np.eye(len(chosen))
-        return np.asarray(lstsq(self.contrasts[:, chosen], self.contrasts)[0])
+            return np.eye(len(self.owner))
+        spanned = lstsq(self.contrasts[:, chosen], self.contrasts)[0]
+        return np.asarray(block_diag(spanned, np.eye(N_FEATURES * len(self.dense))))
 
     @cached_property
     def forms(self) -> FloatArray:
         """The forms P_j, of shape (n_measures, n_weights, n_weights)."""
-        forms = np.zeros((self.n_measures, *2 * (len(self._independent),)))
+        forms = np.zeros((self.n_measures, *2 * (len(self.mixing),)))
         for column, owner in zip(self.mixing.T, self.owner, strict=True):
             forms[owner] += np.outer(column, column)
         return forms
 
     @cached_property
     def _independent(self) -> IntArray:
-        """Columns that span all others, in their order."""
+        """Contrasts that span all others, in their order."""
+        if not self.contrasts.shape[1]:
+            return np.zeros(0, dtype=np.int64)
         lengths = np.linalg.norm(self.contrasts, axis=0)
         triangle, order = qr(self.contrasts / np.maximum(lengths, 1e-300), mode="r", pivoting=True)
         sizes = np.abs(np.diag(triangle))
@@ -211,37 +256,18 @@ class Comparison:
             index[j] = known[0] if known else len(firsts)
             if not known:
                 firsts.append(j)
-        kept = np.isin(self.owner, firsts)
-        owner = index[self.owner[kept]]
-        names = tuple(self.names[first] for first in firsts)
+        kept = np.isin(self.contrast_owner, firsts)
         tolerances = np.full(len(firsts), np.inf)
         np.minimum.at(tolerances, index, self.tolerances)
-        return Comparison(self.sizes, self.contrasts[:, kept], owner, names, tolerances), index
-
-
-def check_tolerances(tolerance: Any, names: Sequence[str] | None = None) -> FloatArray:
-    """Return the largest MMD^2 allowed, one number or one for each measure, all >= 0.
-
-    Parameters
-    ----------
-    tolerance : float or array-like of shape (n_measures,)
-        What the user passed.
-    names : sequence of str, default=None
-        What each measure compares, where that is known.
-    """
-    meaning = "the largest MMD^2 that is allowed"
-    if np.ndim(tolerance) == 0:
-        return np.array(check_at_least_zero("tolerance", tolerance, meaning))
-    listed = list(tolerance)
-    if names is None:
-        names = [f"measure {number}" for number in range(len(listed))]
-    if len(listed) != len(names):
-        raise ValueError(
-            f"tolerance has {len(listed)} numbers, but there are {len(names)} measures: {', '.join(names)}. Give one "
-            "number for all, or one for each."
+        essential = replace(
+            self,
+            contrasts=self.contrasts[:, kept],
+            contrast_owner=index[self.contrast_owner[kept]],
+            names=tuple(self.names[first] for first in firsts),
+            tolerances=tolerances,
+            dense_owner=tuple(int(index[owner]) for owner in self.dense_owner),
         )
-    pairs = zip(listed, names, strict=True)
-    return np.array([check_at_least_zero(f"tolerance of {name!r}", value, meaning) for value, name in pairs])
+        return essential, index
 
 
 def _equal(form: FloatArray, other: FloatArray) -> bool:

@@ -12,39 +12,53 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, BoolArray
 
 _ALLOWED = (
-    "sensitive_features must hold the group of each row: a list, a numpy, pyarrow or Dask array, a pandas, polars or "
-    "Dask series, or a frame of one column"
+    "must hold one label for each row: a list, a numpy, pyarrow or Dask array, a pandas, polars or Dask series, or a "
+    "frame of such columns"
 )
 _SINGLE = "each label must be one string, number, boolean or date."
 
 
-def as_labels(values: Any) -> AnyArray:
+def as_labels(values: Any, argument: str = "sensitive_features") -> AnyArray:
     """Return one column of labels as an array; missing ones stay what they are.
 
     Parameters
     ----------
     values : array-like of shape (n,) or (n, 1)
         What a user passed.
+    argument : str, default="sensitive_features"
+        Its name, for messages.
+    """
+    labels = as_array(values, argument)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"{argument} has shape {labels.shape}; it must be one column.")
+    if labels.dtype.kind in "cV":
+        raise TypeError(f"{argument} has labels of type {labels.dtype}; {_SINGLE}")
+    return labels
+
+
+def as_array(values: Any, argument: str) -> AnyArray:
+    """Return labels in an array of one or two dimensions.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, k)
+        What a user passed.
+    argument : str
+        Its name, for messages.
     """
     try:
         labels = _as_array(values)
     except ValueError as error:
-        raise ValueError(f"{_ALLOWED}; its entries have different lengths.") from error
+        raise ValueError(f"{argument} {_ALLOWED}; its entries have different lengths.") from error
     if labels.ndim == 0:
         name = f"the string {values!r}: pass the column, not its name" if isinstance(values, str) else _kind(values)
-        raise TypeError(f"{_ALLOWED}; got {name}.")
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(
-            f"sensitive_features has shape {labels.shape}; it must be one column (several are not supported yet)."
-        )
-    if labels.dtype.kind in "cV":
-        raise TypeError(f"sensitive_features has labels of type {labels.dtype}; {_SINGLE}")
+        raise TypeError(f"{argument} {_ALLOWED}; got {name}.")
     return labels
 
 
-def comparable(labels: AnyArray) -> AnyArray:
+def comparable(labels: AnyArray, argument: str = "sensitive_features") -> AnyArray:
     """Return labels that can be sorted, none of them missing.
 
     Equal labels stay equal, whatever their types: 1, 1.0 and True are one group. Labels of kinds that have no order
@@ -54,26 +68,30 @@ def comparable(labels: AnyArray) -> AnyArray:
     ----------
     labels : ndarray of shape (n,)
         Labels.
+    argument : str, default="sensitive_features"
+        Their name, for messages.
     """
     if labels.dtype != object:
         return labels
     values = labels.tolist()
-    number = {label: position for position, label in enumerate(counted(values))}
-    return _sortable(list(number))[[number[label] for label in values]]
+    number = {label: position for position, label in enumerate(counted(values, argument))}
+    return _sortable(list(number), argument)[[number[label] for label in values]]
 
 
-def counted(values: Iterable[Any]) -> "Counter[Any]":
+def counted(values: Iterable[Any], argument: str = "sensitive_features") -> "Counter[Any]":
     """Return how often each label occurs.
 
     Parameters
     ----------
     values : iterable
         Labels.
+    argument : str, default="sensitive_features"
+        Their name, for messages.
     """
     try:
         return Counter(values)
     except TypeError as error:
-        raise TypeError(f"sensitive_features has labels that cannot be hashed; {_SINGLE}") from error
+        raise TypeError(f"{argument} has labels that cannot be hashed; {_SINGLE}") from error
 
 
 def missing(labels: AnyArray) -> BoolArray:
@@ -121,10 +139,23 @@ def _kind(values: Any) -> str:
     return f"an object of type {type(values).__name__}"
 
 
-def _sortable(labels: list[Any]) -> AnyArray:
+def are_numbers(labels: AnyArray) -> bool:
+    """Tell whether labels, none of them missing, are numbers that can be far from or near each other.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels.
+    """
+    if labels.dtype == object:
+        return all(isinstance(label, Real) and not isinstance(label, bool | np.bool_) for label in labels.tolist())
+    return labels.dtype.kind in "iuf"
+
+
+def _sortable(labels: list[Any], argument: str) -> AnyArray:
     """Return distinct labels as an array whose entries have an order."""
     if any(isinstance(label, Collection) and not isinstance(label, str | bytes) for label in labels):
-        raise TypeError(f"sensitive_features has labels that are collections, such as {labels[0]!r}; {_SINGLE}")
+        raise TypeError(f"{argument} has labels that are collections, such as {labels[0]!r}; {_SINGLE}")
     if all(isinstance(label, Real | np.bool_) for label in labels):
         numbers = np.array(labels)
         # Integers beyond 2^53 beside floats would lose the digits in which they differ.

@@ -19,8 +19,8 @@ _BASE = 0x9E3779B97F4A7C15
 _WORD = 2**64
 
 
-def check_same_rows(X: Any, sensitive_features: Any) -> None:
-    """Refuse groups whose rows have the labels of those of `X` in another order, and warn where the labels differ.
+def check_same_rows(X: Any, table: Any, argument: str = "sensitive_features") -> None:
+    """Refuse a table whose rows have the labels of those of `X` in another order, and warn where the labels differ.
 
     Rows are always matched by position. Tables without labels of rows (the index of pandas and Dask frames and series)
     pass, and so do tables of different lengths, which are refused elsewhere.
@@ -29,10 +29,12 @@ def check_same_rows(X: Any, sensitive_features: Any) -> None:
     ----------
     X : object
         Rows, as the user passed them.
-    sensitive_features : object
-        Groups, as the user passed them.
+    table : object
+        What else is known of the rows, as the user passed it.
+    argument : str, default="sensitive_features"
+        Its name, for messages.
     """
-    indices = [_index(X), _index(sensitive_features)]
+    indices = [_index(X), _index(table)]
     if indices[0] is None or indices[1] is None:
         return
     if any(map(is_dask, indices)):
@@ -45,13 +47,13 @@ def check_same_rows(X: Any, sensitive_features: Any) -> None:
         return
     if reordered:
         raise ValueError(
-            "sensitive_features has the row labels of X in another order, and rows are matched by position: bring them "
-            "into one order, for example by sensitive_features.loc[X.index], or pass sensitive_features.to_numpy() if "
-            "the order is right and the labels are not."
+            f"{argument} has the row labels of X in another order, and rows are matched by position: bring them into "
+            f"one order, for example by {argument}.loc[X.index], or pass {argument}.to_numpy() if the order is right "
+            "and the labels are not."
         )
     warn_user(
-        "sensitive_features and X have different row labels; rows were matched by position. Give both the same index, "
-        "or pass sensitive_features.to_numpy() if the positions are right.",
+        f"{argument} and X have different row labels; rows were matched by position. Give both the same index, or pass "
+        f"{argument}.to_numpy() if the positions are right.",
         RowLabelsWarning,
     )
 

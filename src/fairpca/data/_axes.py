@@ -52,7 +52,7 @@ class PrincipalAxes:
     total: float
 
     @classmethod
-    def of(cls, X: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":
+    def of(cls, X: FloatArray, n_null: int, noise: float = 0.0, masses: FloatArray | None = None) -> "PrincipalAxes":
         """Find the axes of centred rows.
 
         Parameters
@@ -64,17 +64,20 @@ class PrincipalAxes:
         noise : float, default=0.0
             How much rows differ by rounding of the numbers that they were made from: columns that depend on each other
             do so only up to that.
+        masses : ndarray of shape (n,), default=None
+            Masses of the rows; by default 1.
         """
-        n, p = X.shape
+        (n, p), mass = X.shape, float(len(X) if masses is None else masses.sum())
+        weighted = X if masses is None else np.sqrt(masses)[:, None] * X
         # The triangular factor has the singular values and right vectors of X at 1/n of the size.
-        triangle = np.linalg.qr(X, mode="r") if n > p else X
+        triangle = np.linalg.qr(weighted, mode="r") if n > p else weighted
         _, singular, axes = np.linalg.svd(triangle, full_matrices=True)
-        least = max(singular[0] * max(n, p) * np.finfo(float).eps, np.sqrt(n) * noise)
+        least = max(singular[0] * max(n, p) * np.finfo(float).eps, np.sqrt(mass) * noise)
         rank = max(1, int(np.sum(singular > least)))
         kept = min(p, rank + n_null)
         variances = np.zeros(kept)
-        variances[:rank] = singular[:rank] ** 2 / n
-        return cls(np.ascontiguousarray(axes[:kept].T), variances, rank, float(np.sum(singular**2)) / n)
+        variances[:rank] = singular[:rank] ** 2 / mass
+        return cls(np.ascontiguousarray(axes[:kept].T), variances, rank, float(np.sum(singular**2)) / mass)
 
     @classmethod
     def of_covariance(cls, covariance: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":

@@ -44,7 +44,7 @@ class CanonicalOrder:
     columns: IntArray
 
     @classmethod
-    def of(cls, X: AnyArray, groups: AnyArray | None) -> "CanonicalOrder":
+    def of(cls, X: AnyArray, groups: AnyArray | None, numbers: FloatArray | None = None) -> "CanonicalOrder":
         """Find the order.
 
         Parameters
@@ -53,11 +53,13 @@ class CanonicalOrder:
             Finite numbers.
         groups : ndarray of shape (n,) or None
             Labels.
+        numbers : ndarray of shape (n, k), default=None
+            What else is known of each row, such as its mass; NaN where it is not.
         """
         varies = X.min(axis=0) < X.max(axis=0)
         cells = _mixed(_in_whole_numbers(X[:, varies].astype(np.float64)))
         codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
-        marks = np.zeros(len(X), np.uint64)
+        marks = np.zeros(len(X), np.uint64) if numbers is None else _marks(numbers)
         rows, columns = _hashed(cells, codes, marks)
         if len(X) <= SYMMETRIC_ROWS:
             while (tied := _first_tied(cells, rows)) is not None:
@@ -67,14 +69,18 @@ class CanonicalOrder:
         varying = np.flatnonzero(varies)[np.argsort(columns, kind="stable")]
         return cls(np.argsort(rows, kind="stable"), np.concatenate([varying, np.flatnonzero(~varies)]))
 
-    def ordered(self, X: AnyArray) -> AnyArray:
-        """Return the table in the order of the work."""
-        return np.ascontiguousarray(X[np.ix_(self.rows, self.columns)])
-
     @property
     def places(self) -> IntArray:
         """Where each column of the caller is in the order of the work."""
         return np.argsort(self.columns)
+
+
+def _marks(numbers: FloatArray) -> Hashes:
+    """Return a hash of the numbers of each row, with room above for the marks that break ties."""
+    known = np.nan_to_num(numbers, nan=-1.0)
+    columns = _mixed(np.add(_in_whole_numbers(known), np.arange(known.shape[1]), dtype=np.uint64, casting="unsafe"))
+    marks: Hashes = _mixed(columns.sum(axis=1, dtype=np.uint64)) >> np.uint64(1)
+    return marks
 
 
 def _hashed(cells: Hashes, codes: IntArray, marks: Hashes) -> tuple[Hashes, Hashes]:
@@ -99,7 +105,7 @@ def _first_tied(cells: Hashes, rows: Hashes) -> int | None:
 def _in_whole_numbers(X: FloatArray) -> Hashes:
     """Return the columns in units of 2^-40 of their largest entries: rounding, hence the unit of `X`, does not show."""
     largest = np.abs(X).max(axis=0, initial=0.0)
-    numbers = np.rint((X / largest) * GRID).astype(np.int64)
+    numbers = np.rint((X / np.where(largest > 0, largest, 1.0)) * GRID).astype(np.int64)
     return numbers.view(np.uint64)
 
 

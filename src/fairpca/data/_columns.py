@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison import RowWeights
+from fairpca.comparison import RowWeights, masses_of
 from fairpca.data._scaling import ColumnRanges, ColumnScaling
 from fairpca.rows import Rows
 
@@ -18,15 +18,15 @@ class ColumnSums:
 
     Attributes
     ----------
-    n_rows : int
-        Rows summed.
+    mass : float
+        Sum of the masses of the rows, their number where they have none.
     total, smallest, largest : ndarray of shape (p,)
-        Sum, minimum and maximum of each column.
+        Sum, weighted by the masses, minimum and maximum of each column.
     dtype : dtype
         Type of the numbers.
     """
 
-    n_rows: int
+    mass: float
     total: FloatArray
     smallest: FloatArray
     largest: FloatArray
@@ -34,7 +34,7 @@ class ColumnSums:
 
     def __add__(self, other: "ColumnSums") -> "ColumnSums":
         return ColumnSums(
-            self.n_rows + other.n_rows,
+            self.mass + other.mass,
             self.total + other.total,
             np.minimum(self.smallest, other.smallest),
             np.maximum(self.largest, other.largest),
@@ -44,7 +44,7 @@ class ColumnSums:
     @property
     def ranges(self) -> ColumnRanges:
         """Means and ranges."""
-        return ColumnRanges(self.total / self.n_rows, self.smallest, self.largest, self.dtype)
+        return ColumnRanges(self.total / self.mass, self.smallest, self.largest, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class CentredProducts:
     Attributes
     ----------
     total : ndarray of shape (p,)
-        sum_i y_i with y = (x - mean) / units: what the rounding of the mean has left.
+        sum_i m_i y_i with masses m and y = (x - mean) / units: what the rounding of the mean has left.
     gram : ndarray of shape (p, p)
-        sum_i y_i y_i'.
+        sum_i m_i y_i y_i'.
     weighted : ndarray of shape (p, c)
         sum_i y_i w_i'.
     """
@@ -77,6 +77,8 @@ class ColumnSummary:
     ----------
     scaling : ColumnScaling
         Means and scales.
+    mass : float
+        n, the sum of the masses of the rows.
     covariance : ndarray of shape (p, p)
         Covariance (divisor n) of the scaled columns, with zeros for constant ones.
     weighted : ndarray of shape (p, c)
@@ -84,6 +86,7 @@ class ColumnSummary:
     """
 
     scaling: ColumnScaling
+    mass: float
     covariance: FloatArray
     weighted: FloatArray
 
@@ -106,12 +109,12 @@ class ColumnSummary:
         ranges.check_size()
         units = ranges.units
         products = rows.total(products_of_block, columns, ranges.mean, units)
-        left = products.total / sums.n_rows
-        covariance = products.gram / sums.n_rows - np.outer(left, left)
+        left = products.total / sums.mass
+        covariance = products.gram / sums.mass - np.outer(left, left)
         ranges = replace(ranges, mean=ranges.mean + units * left)
         scaling = ColumnScaling.of(ranges, units * np.sqrt(np.diag(covariance)), standardize)
         factors = np.where(scaling.constant, 0.0, units / scaling.scale)
-        return cls(scaling, covariance * np.outer(factors, factors), products.weighted * factors[:, None])
+        return cls(scaling, sums.mass, covariance * np.outer(factors, factors), products.weighted * factors[:, None])
 
 
 def summarised(
@@ -144,10 +147,17 @@ def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:
     X : ndarray of shape (n_block, p)
         Rows.
     attached : ndarray of shape (n_block, k)
-        Not used.
+        Has their masses.
     """
-    total = X.sum(axis=0, dtype=np.float64)
-    return ColumnSums(len(X), total, X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64), X.dtype)
+    masses = masses_of(attached)
+    if masses is None:
+        mass, total = float(len(X)), X.sum(axis=0, dtype=np.float64)
+    else:
+        X, masses = X[masses > 0], masses[masses > 0]
+        mass, total = float(masses.sum()), masses @ X.astype(np.float64)
+    # A block may have no row with a mass.
+    smallest, largest = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+    return ColumnSums(mass, total, smallest.astype(np.float64), largest.astype(np.float64), X.dtype)
 
 
 def products_of_block(
@@ -160,7 +170,7 @@ def products_of_block(
     X : ndarray of shape (n_block, p)
         Rows.
     attached : ndarray of shape (n_block, k)
-        Their strata.
+        Their strata and masses.
     columns : RowWeights
         Their weights.
     mean, units : ndarray of shape (p,)
@@ -168,4 +178,9 @@ def products_of_block(
     """
     centred = np.subtract(X, mean, dtype=np.float64)
     centred /= units
-    return CentredProducts(centred.sum(axis=0), centred.T @ centred, centred.T @ columns.of(attached))
+    weighted = centred.T @ columns.of(attached)
+    masses = masses_of(attached)
+    if masses is None:
+        return CentredProducts(centred.sum(axis=0), centred.T @ centred, weighted)
+    centred *= np.sqrt(masses)[:, None]
+    return CentredProducts(np.sqrt(masses) @ centred, centred.T @ centred, weighted)

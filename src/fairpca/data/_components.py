@@ -32,7 +32,7 @@ class Components:
     shrinking: float
 
     @classmethod
-    def of(cls, frame: FloatArray, axes: PrincipalAxes, n_rows: int) -> "Components":
+    def of(cls, frame: FloatArray, axes: PrincipalAxes, mass: float) -> "Components":
         """Find the components of a subspace.
 
         Parameters
@@ -41,12 +41,12 @@ class Components:
             Orthonormal frame of the subspace, in principal axes.
         axes : PrincipalAxes
             Those axes.
-        n_rows : int
-            Number of rows.
+        mass : float
+            n, the sum of the masses of the rows.
         """
         live, null = split_null(frame, axes.rank)
         # Of the scaled frame, not of its Gram matrix: small variances keep their digits.
-        _, singular, rotation = np.linalg.svd(np.sqrt(n_rows * axes.variances)[:, None] * live, full_matrices=False)
+        _, singular, rotation = np.linalg.svd(np.sqrt(mass * axes.variances)[:, None] * live, full_matrices=False)
         components = (axes.axes @ np.hstack([live @ rotation.T, null])).T
         largest = np.abs(components).argmax(axis=1)
         components *= np.sign(components[np.arange(len(components)), largest])[:, None]

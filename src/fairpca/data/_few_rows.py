@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import Comparison
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._canonical import CanonicalOrder
+from fairpca.data._merged import MergedRows, merge_by_place
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import standardized
-from fairpca.mmd import ExactMMD, Measurement, median_bandwidth
+from fairpca.mmd import ExactMMD, Measurement, median_bandwidth, rows_by_mass
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers import Callback, Solution, Solver, Start, solve_at_once
 
@@ -48,7 +49,7 @@ class FewRows:
 
 
 def prepare_few_rows(
-    X: AnyArray, codes: IntArray | None, comparison: Comparison | None, standardize: bool, request: AxesRequest
+    X: AnyArray, attached: AnyArray, comparison: Comparison | None, standardize: bool, request: AxesRequest
 ) -> PreparedData:
     """Prepare rows in memory.
 
@@ -56,8 +57,8 @@ def prepare_few_rows(
     ----------
     X : ndarray of shape (n, p)
         Raw rows.
-    codes : ndarray of int of shape (n, 1) or None
-        The stratum of each row.
+    attached : ndarray of shape (n, k)
+        The stratum of each row, and its mass and attributes where it has them.
     comparison : Comparison or None
         What is compared; None for plain PCA.
     standardize : bool
@@ -66,15 +67,17 @@ def prepare_few_rows(
         Number of components, bandwidth and null axes.
     """
     n_components, bandwidth = request.n_components, request.bandwidth
-    order = CanonicalOrder.of(X, None if codes is None else codes[:, 0])
-    rows, scaling = standardized(order.ordered(X), standardize)
-    axes = PrincipalAxes.of(rows, request.n_null, scaling.noise)
+    merged = MergedRows.of(X, attached)
+    order = CanonicalOrder.of(merged.X, None if comparison is None else merged.strata, merged.numbers)
+    merged = merged.in_order(order.rows, order.columns)
+    rows, scaling = standardized(merged.X, standardize, merged.masses)
+    axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses)
     if isinstance(bandwidth, str):
-        bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)])
+        bandwidth = _median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], merged.masses)
     posed = None
-    if codes is not None and comparison is not None:
-        own_codes = codes[order.rows]
-        distinct, weights = merge_equal_rows(rows, comparison.weights.of(own_codes))
+    if comparison is not None:
+        weights = comparison.weights.of(merged.attached)
+        distinct, weights = merge_by_place(rows, weights, merged.place)
         problem = FairSubspaceProblem(
             variances=axes.variances,
             discrepancy=ExactMMD(axes.coordinates(distinct), weights, comparison, bandwidth),
@@ -88,6 +91,7 @@ def prepare_few_rows(
         scaling=scaling.with_columns(order.places),
         axes=axes.with_columns(order.places),
         n_rows=len(X),
+        mass=float(len(rows) if merged.masses is None else merged.masses.sum()),
         bandwidth=bandwidth,
         n_components=n_components,
         method="exact",
@@ -95,26 +99,5 @@ def prepare_few_rows(
     )
 
 
-def merge_equal_rows(X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Replace rows that are equal by one row with the sum of their weights; no discrepancy changes.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows.
-    weights : ndarray of shape (n, k)
-        Their weights.
-
-    Returns
-    -------
-    X : ndarray of shape (n_distinct, p)
-        The distinct rows.
-    weights : ndarray of shape (n_distinct, k)
-        Their summed weights.
-    """
-    distinct, index = np.unique(X, axis=0, return_inverse=True)
-    if len(distinct) == len(X):
-        return X, weights
-    merged = np.zeros((len(distinct), weights.shape[1]))
-    np.add.at(merged, index.ravel(), weights)
-    return distinct, merged
+def _median_bandwidth(Z: FloatArray, masses: FloatArray | None) -> float:
+    return median_bandwidth(Z if masses is None else Z[rows_by_mass(masses)])

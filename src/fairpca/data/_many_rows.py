@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison import Comparison, RowWeights
+from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._columns import summarised
-from fairpca.data._few_rows import merge_equal_rows
+from fairpca.data._merged import merge_equal_rows
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import ColumnScaling
 from fairpca.mmd import (
@@ -23,6 +23,7 @@ from fairpca.mmd import (
     TwoLevelMMD,
     bandwidth_rows,
     median_bandwidth,
+    rows_by_mass,
 )
 from fairpca.problem import FairSubspaceProblem
 from fairpca.rows import ArrayRows, Rows
@@ -103,8 +104,8 @@ class ManyRows:
     def _sample_discrepancy(self) -> ExactMMD:
         if self.whole is not None:
             return self.whole._sample_discrepancy
-        X, codes, comparison = self._drawn(SAMPLE_ROWS)
-        distinct, weights = merge_equal_rows(self.coordinates.project(X), comparison.weights.of(codes))
+        X, attached, comparison = self._drawn(SAMPLE_ROWS)
+        distinct, weights = merge_equal_rows(self.coordinates.project(X), comparison.weights.of(attached))
         return ExactMMD(distinct, weights, comparison, self.bandwidth)
 
     @cached_property
@@ -113,13 +114,14 @@ class ManyRows:
         size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
         if size < LEAST_THINNED[self.method]:
             return None
-        X, codes, comparison = self._drawn(size)
-        return replace(self, rows=ArrayRows(X, codes), comparison=comparison, whole=self)
+        X, attached, comparison = self._drawn(size)
+        return replace(self, rows=ArrayRows(X, attached), comparison=comparison, whole=self)
 
     def _drawn(self, size: int) -> tuple[AnyArray, AnyArray, Comparison]:
         """Return about `size` random rows, every stratum with a fair share, and the same comparison of them."""
         draw = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
-        return *self.rows.sample(draw.indices), self.comparison.sampled(draw.drawn)
+        X, attached = self.rows.sample(draw.indices)
+        return X, attached, self.comparison.sampled(attached)
 
     def around(self, frame: FloatArray, tolerances: FloatArray, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where h is known.
@@ -203,6 +205,7 @@ def prepare_many_rows(
     request: AxesRequest,
     generator: np.random.Generator,
     feature_names: AnyArray | None = None,
+    has_masses: bool = False,
 ) -> PreparedData:
     """Prepare rows in blocks, in two passes.
 
@@ -222,6 +225,8 @@ def prepare_many_rows(
         Draws the seed of samples.
     feature_names : ndarray of shape (p,), default=None
         Names of the columns, for messages.
+    has_masses : bool, default=False
+        Whether rows have masses.
     """
     n_components, bandwidth = request.n_components, request.bandwidth
     summary = summarised(rows, standardize, comparison.columns, feature_names)
@@ -230,7 +235,8 @@ def prepare_many_rows(
     if isinstance(bandwidth, str):
         leading = axes.axes[:, : min(n_components, axes.rank)] / scaling.scale[:, None]
         # Not a stratified sample: the median is one over pairs of rows as they come.
-        plain, _ = rows.sample(bandwidth_rows(rows.n_rows), Coordinates(scaling.mean, leading).project)
+        chosen = rows_by_mass(rows.attached_column(MASS)) if has_masses else bandwidth_rows(rows.n_rows)
+        plain, _ = rows.sample(chosen, Coordinates(scaling.mean, leading).project)
         bandwidth = median_bandwidth(plain)
     levels = ManyRows(
         rows=rows,
@@ -243,7 +249,7 @@ def prepare_many_rows(
         n_components=n_components,
         seed=int(generator.integers(2**63)),
     )
-    return PreparedData(scaling, axes, rows.n_rows, bandwidth, n_components, method, levels)
+    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, n_components, method, levels)
 
 
 def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinates:

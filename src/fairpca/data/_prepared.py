@@ -61,7 +61,9 @@ class PreparedData:
     axes : PrincipalAxes
         Principal axes of the scaled rows.
     n_rows : int
-        n.
+        Number of rows.
+    mass : float
+        n, the sum of their masses.
     bandwidth : float
         sigma.
     n_components : int
@@ -75,6 +77,7 @@ class PreparedData:
     scaling: ColumnScaling
     axes: PrincipalAxes
     n_rows: int
+    mass: float
     bandwidth: float
     n_components: int
     method: str

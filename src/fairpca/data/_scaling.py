@@ -106,7 +106,7 @@ class ColumnScaling:
         return ColumnScaling(self.mean[columns], self.scale[columns], self.constant[columns], self.noise)
 
 
-def standardized(X: AnyArray, standardize: bool) -> tuple[FloatArray, ColumnScaling]:
+def standardized(X: AnyArray, standardize: bool, masses: FloatArray | None = None) -> tuple[FloatArray, ColumnScaling]:
     """Return the centred, scaled rows in float64, exact zeros in constant columns, and how they were made.
 
     Parameters
@@ -115,19 +115,21 @@ def standardized(X: AnyArray, standardize: bool) -> tuple[FloatArray, ColumnScal
         Rows.
     standardize : bool
         Scale the columns to unit variance.
+    masses : ndarray of shape (n,), default=None
+        Masses of the rows, all above 0; by default 1.
     """
     rows = X.astype(np.float64)
     smallest, largest = rows.min(axis=0), rows.max(axis=0)
     ColumnRanges(smallest, smallest, largest, X.dtype).check_size()
-    mean = rows.mean(axis=0)
+    mean = np.average(rows, axis=0, weights=masses)
     rows -= mean
     # A mean far from 0 loses digits that the differences from it still have.
-    left = rows.mean(axis=0)
+    left = np.average(rows, axis=0, weights=masses)
     rows -= left
     ranges = ColumnRanges(mean + left, smallest, largest, X.dtype)
     units = ranges.units
     rows /= units
-    deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows) / len(rows))
+    deviation = np.sqrt(_mean_squares(rows, masses))
     scaling = ColumnScaling.of(ranges, units * deviation, standardize)
     rows[:, scaling.constant] = 0.0
     if standardize:
@@ -135,6 +137,12 @@ def standardized(X: AnyArray, standardize: bool) -> tuple[FloatArray, ColumnScal
     else:
         rows *= units
     return rows, scaling
+
+
+def _mean_squares(rows: FloatArray, masses: FloatArray | None) -> FloatArray:
+    if masses is None:
+        return np.einsum("ij,ij->j", rows, rows) / len(rows)
+    return np.einsum("i,ij,ij->j", masses, rows, rows) / masses.sum()
 
 
 def _nothing_to_keep(ranges: ColumnRanges, deviation: FloatArray) -> str:

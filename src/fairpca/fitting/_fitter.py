@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_random_state, validate_data
 from fairpca._utils.checks import check_bandwidth, check_flag, check_init, check_mmd, check_n_components
 from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.comparison import Comparison, Notion, RowWeights, check_same_rows, compare, notion_from
+from fairpca.comparison import Compared, Comparison, People, RowWeights, Terms, check_same_rows, compare
 from fairpca.data import (
     AxesRequest,
     Components,
@@ -33,6 +33,12 @@ class Parameters(Protocol):
 
     n_components: Any
     fairness: Any
+    favourable: Any
+    sensitive: Any
+    sensitive_kind: Any
+    min_group_size: Any
+    small_groups: Any
+    missing: Any
     mmd: Any
     bandwidth: Any
     standardize: Any
@@ -67,8 +73,8 @@ class Fitter:
     ----------
     data : PreparedData
         Rows in principal axes.
-    comparison : Comparison or None
-        Who is compared with whom, as the user sees it; None without groups.
+    compared : Compared
+        Who is compared with whom, as the user sees it.
     essential : ndarray of int of shape (n_measures,)
         For each measure the one among those of the problem that it equals.
     start : str or ndarray of shape (p_kept, d)
@@ -80,14 +86,14 @@ class Fitter:
     """
 
     data: PreparedData
-    comparison: Comparison | None
+    compared: Compared
     essential: IntArray
     start: str | FloatArray
     generator: np.random.Generator
     callback: Callback | None
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, sensitive_features: Any, tolerance: Any) -> "Fitter":
+    def of(cls, estimator: Any, X: Any, people: People, tolerance: Any) -> "Fitter":
         """Check the input and prepare it; the estimator learns its number of features and their names.
 
         Parameters
@@ -96,18 +102,24 @@ class Fitter:
             Who asks.
         X : array-like, or Dask array or frame, of shape (n, p)
             Rows.
-        sensitive_features : array-like or Dask series or array of shape (n,), or None
-            Groups.
-        tolerance : float or array-like of shape (n_measures,)
-            tau, for all measures or one by one.
+        people : People
+            What is known of them.
+        tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
+            tau, for all measures, one by one, or by attribute.
         """
         generator = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31))
         table = _dask_table if is_dask(X) else _table
-        X, codes, comparison = table(estimator, X, sensitive_features, tolerance)
+        X, compared = table(estimator, X, people, tolerance)
+        comparison = compared.comparison
         essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
-        data, init = _prepare(estimator, X, codes, essential, generator)
+        data, init = _prepare(estimator, X, compared.attached, essential, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
-        return cls(data, comparison, index, start, generator, estimator.callback)
+        return cls(data, compared, index, start, generator, estimator.callback)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Who is compared with whom; None without sensitive features."""
+        return self.compared.comparison
 
     def fit(self, tolerances: FloatArray | float, solver: Solver, start: Start | None = None) -> Fit:
         """Solve, and check what was found.
@@ -128,13 +140,29 @@ class Fitter:
             first = self.start if start is None else start
             strictest = self._strictest(tolerances)
             solution = data.problem.solve(strictest, solver, first, self.generator, self.callback)
-        components = Components.of(solution.point, data.axes, data.n_rows)
+        components = Components.of(solution.point, data.axes, data.mass)
         return Fit(components, _checked(solution.result, components, data), solution.warm)
 
     def by_name(self, values: FloatArray) -> dict[str, float]:
         """Return what holds for the measures of the problem, for each measure of the comparison by its name."""
         names = () if self.comparison is None else self.comparison.names
         return dict(zip(names, values[self.essential].tolist(), strict=bool(names)))
+
+    def records(self, result: FitResult) -> list[dict[str, Any]]:
+        """Return what users want to know of each measure, once a fit has ended."""
+        if self.comparison is None:
+            return []
+        certificate = result.certificate
+        unknown = np.full(int(self.essential.max()) + 1, np.nan)
+        multipliers = (unknown if certificate is None else certificate.multipliers)[self.essential]
+        mmd2s, tolerances = result.mmd2s[self.essential], result.tolerances[self.essential]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            used = mmd2s / tolerances
+        numbers = zip(tolerances.tolist(), mmd2s.tolist(), multipliers.tolist(), used.tolist(), strict=True)
+        return [
+            measure.as_dict() | dict(zip(("tolerance", "mmd2", "multiplier", "budget_used"), each, strict=True))
+            for measure, each in zip(self.compared.measures, numbers, strict=True)
+        ]
 
     def name_of(self, essential: int) -> str | None:
         """Return what a measure of the problem compares; None where there is only one."""
@@ -148,61 +176,61 @@ class Fitter:
         return strictest
 
 
-def _table(
-    estimator: Any, X: Any, sensitive_features: Any, tolerance: Any
-) -> tuple[AnyArray, IntArray | None, Comparison | None]:
-    """Return checked rows in memory, their strata, and what is compared."""
-    check_same_rows(X, sensitive_features)
+def _table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[AnyArray, Compared]:
+    """Return checked rows in memory, and what is compared."""
+    for argument, table in people.tables.items():
+        check_same_rows(X, table, argument)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-    notion = _check_before_work(estimator, X.shape[1])
-    if sensitive_features is None:
-        return X, None, None
-    return X, *compare(sensitive_features, len(X), notion, tolerance)
+    terms = _check_before_work(estimator, X.shape[1])
+    return X, compare(people, len(X), terms, tolerance)
 
 
-def _dask_table(estimator: Any, X: Any, sensitive_features: Any, tolerance: Any) -> tuple[Any, Any, Comparison]:
-    """Return checked rows in a Dask array, their strata, and what is compared.
+def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[Any, Compared]:
+    """Return checked rows in a Dask array, and what is compared.
 
     One pass over the labels, one over the index of frames, one to count rows where they were not counted.
     """
     validate_data(estimator, header(X), skip_check_array=True)
-    notion = _check_before_work(estimator, X.shape[1])
-    if sensitive_features is None:
+    terms = _check_before_work(estimator, X.shape[1])
+    if people.sensitive_features is None:
         raise ValueError("sensitive_features=None: with a Dask table FairPCA needs the groups; plain PCA is Dask-ML's.")
     rows = number_blocks(X)
-    check_same_rows(X, sensitive_features)
-    return rows, *compare(sensitive_features, rows.chunks[0], notion, tolerance)
+    for argument, table in people.tables.items():
+        check_same_rows(X, table, argument)
+    return rows, compare(people, rows.chunks[0], terms, tolerance)
 
 
 def _prepare(
-    estimator: Any, X: Any, codes: Any, comparison: Comparison | None, generator: np.random.Generator
+    estimator: Any, X: Any, attached: Any, comparison: Comparison | None, generator: np.random.Generator
 ) -> tuple[PreparedData, str | FloatArray]:
     """Return the data in principal axes, and the start in the axes of the features."""
     if is_dask(X):
         warn_of_many_columns(*X.shape)
-        rows: Rows = DaskRows(X, codes)
+        rows: Rows = DaskRows(X, attached)
         request, mmd, init = _request(estimator, rows, comparison)
         method = linear_method(mmd, request.n_components)
     else:
-        rows = ArrayRows(X, np.zeros((len(X), 1), np.int8) if codes is None else codes)
+        rows = ArrayRows(X, attached)
         request, mmd, init = _request(estimator, rows, comparison)
         method = "exact" if comparison is None else choose_method(mmd, X, request.n_components)
     if method == "exact" or comparison is None:
         with blas_threads_for(X.size):
-            return prepare_few_rows(X, codes, comparison, estimator.standardize, request), init
+            return prepare_few_rows(X, attached, comparison, estimator.standardize, request), init
     names = getattr(estimator, "feature_names_in_", None)
-    return prepare_many_rows(rows, comparison, method, estimator.standardize, request, generator, names), init
+    has_masses = attached.shape[1] > 1
+    standardize = estimator.standardize
+    return prepare_many_rows(rows, comparison, method, standardize, request, generator, names, has_masses), init
 
 
-def _check_before_work(parameters: Parameters, n_features: int) -> Notion:
-    """Refuse what no pass over the rows is needed to refuse; return the notion of fairness."""
+def _check_before_work(parameters: Parameters, n_features: int) -> Terms:
+    """Refuse what no pass over the rows is needed to refuse; return how people are to be compared."""
     check_bandwidth(parameters.bandwidth)
     check_flag("standardize", parameters.standardize)
     d = check_n_components(parameters.n_components, n_features)
     if not isinstance(d, float):
         check_mmd(parameters.mmd, d)
         check_init(parameters.init, STARTS, d, n_features)
-    return notion_from(parameters.fairness)
+    return Terms.of(parameters)
 
 
 def _request(
@@ -236,7 +264,7 @@ def _checked(result: FitResult, components: Components, data: PreparedData) -> F
     if measured is not None:
         fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: strain(mmd2s, result.tolerances))
         result = replace(result, mmd2s=measured.values, fairest_mmd2s=fairest)
-    kept = float(np.sum(components.singular_values**2)) / data.n_rows
+    kept = float(np.sum(components.singular_values**2)) / data.mass
     sound = components.is_orthonormal and abs(kept / data.axes.variances.sum() - result.variance_kept) <= 1e-6
     if result.success and not (sound and result.meets):
         result = replace(result, status=Status.CHECK_FAILED)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
+from fairpca.comparison import People
 from fairpca.data import ColumnScaling, Components, PrincipalAxes
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 from fairpca.rows import header, is_dask, map_rows_lazily
@@ -45,30 +46,16 @@ class Projection:
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: z = V'((x - mean) / scale) with orthonormal V.
 
-    Subclasses find V in `_fit` and call `_learn_components`.
+    Subclasses find V in `_fit` and call `_learn_components`; their `fit` says what they can use of what is
+    known of rows.
     """
 
     standardize: bool
 
-    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
-        """Find the subspace.
-
-        Parameters
-        ----------
-        X : array-like, or for FairPCA a Dask array or frame, of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like, or Dask series or array, of shape (n_samples,), default=None
-            Group of each row: labels of any kind. Without it this is plain PCA, with a warning.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator. A fit that fails or is interrupted leaves it as it was.
-        """
+    def _fit_or_leave(self, X: Any, people: People) -> Self:
+        """Learn everything, or stay as it was where a fit fails or is interrupted."""
         fitted = unfitted_copy(self)
-        notes = fitted._fit(X, sensitive_features)
+        notes = fitted._fit(X, people)
         self.__dict__ = fitted.__dict__
         # Last: whoever turns warnings into errors has the model all the same.
         for note in notes:
@@ -76,27 +63,8 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, sensitive_features: Any) -> list[Note]:
+    def _fit(self, X: Any, people: People) -> list[Note]:
         """Learn, and return what is to be warned of."""
-
-    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
-        """Fit, then project the same rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like of shape (n_samples,), default=None
-            Group of each row.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            The projections.
-        """
-        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
 
     def transform(self, X: Any) -> AnyArray:
         """Project rows.
@@ -251,7 +219,9 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         live[:, self.constant_features_] = 0.0
         return live
 
-    def _learn_components(self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n: int) -> None:
+    def _learn_components(
+        self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n_rows: int, mass: float
+    ) -> None:
         """Learn everything that can be said of components.
 
         Parameters
@@ -262,10 +232,12 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Principal axes of the scaled rows.
         scaling : ColumnScaling
             How rows are scaled.
-        n : int
+        n_rows : int
             Number of rows.
+        mass : float
+            n, the sum of their masses.
         """
-        total = n * axes.total
+        total, n = mass * axes.total, mass
         squares = components.singular_values**2
         d, p = components.rows.shape
         self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
@@ -274,7 +246,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.explained_variance_ = squares / (n - 1)
         self.explained_variance_ratio_ = squares / total
         self.noise_variance_ = max(0.0, total - float(squares.sum())) / ((n - 1) * (p - d)) if d < p else 0.0
-        self.n_components_, self.n_live_components_, self.n_samples_ = d, components.n_live, n
+        self.n_components_, self.n_live_components_, self.n_samples_ = d, components.n_live, n_rows
 
 
 def unfitted_copy(estimator: Any) -> Any:

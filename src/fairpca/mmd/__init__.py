@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.mmd._approximation import Approximation
-from fairpca.mmd._bandwidth import bandwidth_rows, median_bandwidth
+from fairpca.mmd._bandwidth import bandwidth_rows, median_bandwidth, rows_by_mass
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._measurement import Measurement
 from fairpca.mmd._two_level import TwoLevelMMD
@@ -24,5 +24,6 @@ __all__ = [
     "gaussian_products",
     "kernel_products",
     "median_bandwidth",
+    "rows_by_mass",
     "using_engine",
 ]

@@ -65,6 +65,23 @@ def bandwidth_rows(n_rows: int) -> IntArray:
     return np.sort(np.random.default_rng(ORDER).choice(n_rows, MOST_ROWS, replace=False, shuffle=False))
 
 
+def rows_by_mass(masses: FloatArray) -> IntArray:
+    """Return the numbers of rows that are enough for the bandwidth of a table, each as often as its mass asks for.
+
+    Rows of masses 2 and 3 count as two and three equal rows; masses that are not whole numbers are met in proportion.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n,)
+        Masses >= 0, some above 0.
+    """
+    edges = np.cumsum(masses)
+    if np.all(masses == np.rint(masses)):
+        return np.searchsorted(edges, bandwidth_rows(int(edges[-1])), side="right")
+    count = max(ALL_PAIRS_ROWS, len(masses))
+    return np.searchsorted(edges, (bandwidth_rows(count) + 0.5) * (edges[-1] / count))
+
+
 def _squared_distances(Z: FloatArray) -> FloatArray:
     """Return |z_i - z_j|^2 of all pairs, or of pairs that are neighbours of some degree in a random ring."""
     n = len(Z)

@@ -3,7 +3,7 @@
 
 from fairpca.rows._array import ArrayRows
 from fairpca.rows._protocol import Partial, Rows
-from fairpca.rows._strata import StratifiedDraw, deal, shares
+from fairpca.rows._strata import StratifiedDraw, deal, shares, strata_of
 from fairpca.rows.dask import (
     DaskRows,
     compute,
@@ -30,4 +30,5 @@ __all__ = [
     "map_rows_lazily",
     "number_blocks",
     "shares",
+    "strata_of",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from fairpca._utils.threads import LANES, run_lanes, single_threaded_blas
 from fairpca._utils.typing import AnyArray
 from fairpca.rows._protocol import Partial, Transform
-from fairpca.rows._strata import StratifiedDraw, shares
+from fairpca.rows._strata import StratifiedDraw, shares, strata_of
 
 BLOCK_NUMBERS = 2**18
 """Numbers in a block: 2 MB in float64, a share of the cache of one core."""
@@ -75,9 +75,13 @@ class ArrayRows:
         pieces = [indices[start : start + height] for start in range(0, len(indices), height)]
         return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._attached[indices]
 
+    def attached_column(self, position: int) -> AnyArray:
+        """Return one number attached to every row, see `Rows.attached_column`."""
+        return self._attached[:, position]
+
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
         """Choose random rows, see `Rows.stratified_draw`."""
-        codes = self._attached[:, 0]
+        codes = strata_of(self._attached)
         counts = np.bincount(codes[codes >= 0])
         wanted = shares(counts, size)
         chosen = [

@@ -60,6 +60,15 @@ class Rows(Protocol):
             Applied to some rows at a time where they are; its results are returned instead of the rows.
         """
 
+    def attached_column(self, position: int) -> AnyArray:
+        """Return one of the numbers attached to every row, in memory.
+
+        Parameters
+        ----------
+        position : int
+            Which.
+        """
+
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
         """Choose about `size` random rows, every stratum with a fair share.
 

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import BoolArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, IntArray
+
+
+def strata_of(attached: AnyArray) -> IntArray:
+    """Return the stratum of each row, the first number attached to it; negative where it is in none.
+
+    Parameters
+    ----------
+    attached : ndarray of shape (n, k)
+        What is attached to rows.
+    """
+    codes = attached[:, 0]
+    return codes if codes.dtype.kind == "i" else codes.astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison import Comparison, RowWeights
+from fairpca.comparison import Comparison
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._forms import factor, weighted_form
@@ -289,7 +289,7 @@ class HermiteMMD:
         basis = self._basis_at(V)
         frame, along = self._frame(V, basis), self._data.along(Q, np.eye(Q.shape[1])).matrix
         mixing = factor(weighted_form(self._data.comparison.forms, multipliers))
-        weights = RowWeights(self._data.comparison.weights.table @ mixing)
+        weights = self._data.comparison.weights.mixed(mixing)
         moments = self._data.rows.total(moments_of_block, weights, frame, basis)
         field, widened = second_order_field(2 * moments, basis), WidenedBasis.of(basis)
         sums = self._data.rows.total(

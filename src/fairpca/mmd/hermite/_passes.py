@@ -15,6 +15,7 @@ from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import forces_on_weights
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._heavy import HeavyRows
+from fairpca.rows import strata_of
 
 PIECE_NUMBERS = 2**20
 """Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
@@ -71,7 +72,7 @@ def residuals_of_block(
     workspace = workspace_for(basis.n_features)
     start = 0
     for rows, piece_weights in pieces(X, columns.of(attached), frame, basis.n_features):
-        strata = attached[start : start + len(rows), 0]
+        strata = strata_of(attached[start : start + len(rows)])
         start += len(rows)
         Y = frame.matrix.T @ rows.T
         features = basis.values(Y, workspace)

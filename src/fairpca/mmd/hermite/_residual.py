@@ -90,7 +90,9 @@ class ResidualSample:
         exact = heavy.above_level()
         n_light = self.drawn.counts - np.bincount(exact.strata, minlength=len(self.drawn.counts))
         order = self.order
-        sample = _Sample(Z[order], weights[order], self.drawn.strata[order], n_light, exact, heavy.level, basis)
+        largest = self.data.comparison.largest_weights
+        strata = self.drawn.strata[order]
+        sample = _Sample(Z[order], weights[order], strata, n_light, exact, heavy.level, largest, basis)
         left_out, errors = sample.estimate(self._parts(n_light))
         return among_heavy_rows(exact, basis) + left_out, errors
 
@@ -119,6 +121,8 @@ class _Sample:
         The heavy rows.
     level : float
         How heavy all others are at most.
+    largest : ndarray of shape (n_strata, n_columns)
+        No less than the largest weight of a row of each stratum.
     basis : HermiteBasis
         The features.
     """
@@ -129,6 +133,7 @@ class _Sample:
     counts: IntArray
     heavy: HeavyRows
     level: float
+    largest: FloatArray
     basis: HermiteBasis
 
     def estimate(self, parts: list[IntArray]) -> tuple[FloatArray, FloatArray]:
@@ -156,7 +161,7 @@ class _Sample:
             if of_stratum.any():
                 mean_influences = influences[of_stratum] / times[of_stratum, None]
                 variances += mean_influences.var(axis=0) / max(len(mean_influences) - 1, 1)
-                heaviest = np.minimum(np.abs(self.weights[of_stratum]).max(axis=0), self.level)
+                heaviest = np.minimum(self.largest[s], self.level)
                 in_every_part = bool(times[of_stratum].max() > 1)
                 unseen += _unseen_share(len(mean_influences), count, in_every_part) * count * heaviest
         quantile = student.ppf((1 + CONFIDENCE) / 2, N_PARTS - 1)
@@ -164,30 +169,40 @@ class _Sample:
 
     def _of_part(self, part: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the light rows of one part, its estimate, and the influence of each of these rows."""
-        n_columns, n_heavy = self.weights.shape[1], len(self.heavy.weights)
         features = self.basis.values(np.ascontiguousarray(self.Z[part].T))
         residuals = residuals_of_features(features)
         stratum, light = self.strata[part], heaviness(self.weights[part], residuals) <= self.level
         drawn = np.maximum(np.bincount(stratum[light], minlength=len(self.counts)), 1)
         # Heavy rows that were drawn stay, without weight.
         weights = self.weights[part] * (light * (self.counts / drawn)[stratum])[:, None]
-        # One block of columns for the heavy rows, then one for each stratum.
-        blocks = np.zeros((n_heavy + len(part), 1 + len(self.counts), n_columns))
-        blocks[:n_heavy, 0] = self.heavy.weights
-        blocks[n_heavy + np.arange(len(part)), 1 + stratum] = weights
-        operand = blocks.reshape(len(blocks), -1)
-        moments = features @ operand[n_heavy:]
-        moments[:, :n_columns] = self._heavy_moments
-        products = kernel_products(np.vstack([self.heavy.positions, self.Z[part]]), operand, 1.0)[n_heavy:]
-        felt = (products - features.T @ moments).reshape(len(part), 1 + len(self.counts), n_columns)
-        own = np.arange(len(part)), 1 + stratum
-        felt[own] -= residuals[:, None] * weights
+        of_heavy, of_light = self._felt(part, features, weights)
+        own = self._felt_in_stratum(part, features, weights)
+        without_self = own - residuals[:, None] * weights
         # Of n (n - 1) pairs of a stratum the part has k (k - 1).
         pairs = (1 - 1 / np.maximum(self.counts, 1)) / np.maximum(1 - 1 / drawn, 0.5)
-        felt[own] *= pairs[stratum][:, None]
-        potential = felt.sum(axis=1)
-        value = np.einsum("ic,ic->c", weights, potential + felt[:, 0])
+        potential = of_heavy + of_light - own + pairs[stratum][:, None] * without_self
+        value = np.einsum("ic,ic->c", weights, potential + of_heavy)
         return part[light], value, (2 * drawn[stratum][:, None] * weights * potential)[light]
+
+    def _felt(self, part: IntArray, features: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return R w at the rows of a part, for the heavy rows and for those of the part."""
+        n_columns, n_heavy = weights.shape[1], len(self.heavy.weights)
+        operand = np.zeros((n_heavy + len(part), 2 * n_columns))
+        operand[:n_heavy, :n_columns] = self.heavy.weights
+        operand[n_heavy:, n_columns:] = weights
+        moments = np.hstack([self._heavy_moments, features @ weights])
+        products = kernel_products(np.vstack([self.heavy.positions, self.Z[part]]), operand, 1.0)[n_heavy:]
+        of_heavy, of_light = np.hsplit(products - features.T @ moments, 2)
+        return of_heavy, of_light
+
+    def _felt_in_stratum(self, part: IntArray, features: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return R w at the rows of a part, for the rows of their own stratum."""
+        felt = np.zeros_like(weights)
+        for s in np.unique(self.strata[part]):
+            own = np.flatnonzero(self.strata[part] == s)
+            moments = features[:, own] @ weights[own]
+            felt[own] = kernel_products(self.Z[part[own]], weights[own], 1.0) - features[:, own].T @ moments
+        return felt
 
     @cached_property
     def _heavy_moments(self) -> FloatArray:

@@ -15,6 +15,7 @@ from fairpca.rows.dask._finite import not_finite_of_block, refuse_first
 from fairpca.rows.dask._tasks import Tasks, tree_sum
 from fairpca.rows.dask._work import (
     Work,
+    attached_column_of_block,
     ranked_indices_of_block,
     rows_of_block,
     stratum_counts_of_block,
@@ -105,6 +106,11 @@ class DaskRows:
         by_block = _split_by_block(np.sort(indices), ends)
         picked = self.total_by_block(rows_of_block, [(each, transform) if len(each) else None for each in by_block])
         return picked.X, picked.attached
+
+    def attached_column(self, position: int) -> AnyArray:
+        """Return one number attached to every row, see `Rows.attached_column`."""
+        blocks = [(position,) if rows else None for rows in self.chunks]
+        return np.concatenate(self.total_by_block(attached_column_of_block, blocks))
 
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
         """Choose random rows, see `Rows.stratified_draw`; the same rows for any chunks."""

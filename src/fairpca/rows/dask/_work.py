@@ -13,6 +13,7 @@ from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._protocol import Transform
+from fairpca.rows._strata import strata_of
 
 ALIGNMENT = 64
 """Bytes of a line of the cache. BLAS sums in another order when an array starts elsewhere."""
@@ -120,6 +121,21 @@ def rows_of_block(X: AnyArray, attached: AnyArray, indices: IntArray, transform:
     return Picked(rows if transform is None else transform(rows), attached[indices])
 
 
+def attached_column_of_block(X: AnyArray, attached: AnyArray, position: int) -> list[AnyArray]:
+    """Return one number attached to each row; a sum of such lists has one entry for each block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Not used.
+    attached : ndarray of shape (n_block, k)
+        What is attached to the rows.
+    position : int
+        Which number.
+    """
+    return [attached[:, position]]
+
+
 def stratum_counts_of_block(X: AnyArray, attached: AnyArray) -> list[IntArray]:
     """Return how many rows of each stratum a block has; a sum of such lists has one entry for each block.
 
@@ -130,7 +146,7 @@ def stratum_counts_of_block(X: AnyArray, attached: AnyArray) -> list[IntArray]:
     attached : ndarray of int of shape (n_block, k)
         The stratum of each row in the first column.
     """
-    codes = attached[:, 0]
+    codes = strata_of(attached)
     return [np.bincount(codes[codes >= 0])]
 
 
@@ -153,6 +169,6 @@ def ranked_indices_of_block(X: AnyArray, attached: AnyArray, start: int, ranks: 
     placed : list of one ndarray of shape (n_wanted, 2)
         A sum of such lists has one entry for each block.
     """
-    chosen = [start + np.flatnonzero(attached[:, 0] == code)[rank] for code, rank in enumerate(ranks)]
+    chosen = [start + np.flatnonzero(strata_of(attached) == code)[rank] for code, rank in enumerate(ranks)]
     numbers = np.repeat(np.arange(len(ranks)), [len(each) for each in chosen])
     return [np.column_stack([np.concatenate(chosen), numbers])]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from fairpca.datasets import clear_data_home, get_data_home, load_adult, load_census, load_compas, load_german
+from fairpca.datasets._paper_rows import paper_rows
 
 LOADERS = {"german": load_german, "compas": load_compas, "adult": load_adult}
 SHAPES = {"german": (1000, 57), "compas": (6172, 11), "adult": (45222, 97)}
@@ -117,6 +118,66 @@ def test_left_out_columns_are_not_among_the_features(table_of):
     for name, words in {"german": ["personal_status"], "compas": ["sex"], "adult": ["fnlwgt", "race"]}.items():
         features = " ".join(table_of(name).feature_names)
         assert not any(word in features for word in words)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "total_age"),
+    [
+        ("german", {"male": 690, "female": 310}, 35_546),
+        (
+            "compas",
+            {
+                **{"African-American": 3175, "Caucasian": 2103, "Hispanic": 509, "Other": 343, "Asian": 31},
+                **{"Native American": 11, "Male": 4997, "Female": 1175},
+            },
+            213_147,
+        ),
+        (
+            "adult",
+            {
+                **{"White": 38_903, "Black": 4228, "Asian-Pac-Islander": 1303, "Amer-Indian-Eskimo": 435, "Other": 353},
+                **{"Male": 30_527, "Female": 14_695},
+            },
+            1_743_215,
+        ),
+    ],
+)
+def test_attributes_in_the_words_of_the_raw_table(name, counts, total_age, table_of):
+    attributes = table_of(name).attributes
+    words = [value for attribute, values in attributes.items() if attribute != "age" for value in values.tolist()]
+    assert Counter(words) == counts
+    assert attributes["age"].sum() == total_age
+    for attribute in attributes:
+        assert attribute in table_of(name).DESCR
+
+
+def test_groups_follow_from_attributes(table_of):
+    expected = {
+        "german": table_of("german").attributes["age"] >= 25,
+        "compas": table_of("compas").attributes["race"] == "Caucasian",
+        "adult": table_of("adult").attributes["sex"] == "Male",
+    }
+    for name, group in expected.items():
+        np.testing.assert_array_equal(table_of(name).sensitive_features, group)
+
+
+def test_weights_are_those_of_the_survey(table_of):
+    assert table_of("german").sample_weight is None
+    assert table_of("compas").sample_weight is None
+    weights = table_of("adult").sample_weight
+    assert weights.dtype == np.float64
+    assert weights.sum() == 8_580_184_155
+    assert "Survey weights: fnlwgt." in table_of("adult").DESCR
+
+
+def test_attributes_and_weights_of_the_drawn_rows(table_of, data_home):
+    full, drawn = table_of("adult"), load_adult(paper=True, as_frame=True, data_home=data_home)
+    rows = paper_rows("adult", len(full.target))
+    assert list(drawn.attributes.columns) == ["sex", "race", "age"]
+    for name, values in full.attributes.items():
+        assert drawn.attributes[name].tolist() == values[rows].tolist()
+    assert drawn.sample_weight.tolist() == full.sample_weight[rows].tolist()
+    assert drawn.sample_weight.name == "fnlwgt"
 
 
 @pytest.mark.parametrize(("name", "n_rows"), [("german", 1000), ("compas", 2468), ("adult", 2261)])
@@ -355,6 +416,18 @@ def test_census_by_race(small_census):
     assert {"sex=Female", "sex=Male", "race"} < set(table.feature_names)
 
 
+def test_census_attributes_and_weights(small_census):
+    table = load_census(path=small_census)
+    assert table.attributes["sex"].tolist() == ["Male", "Female", "Female"]
+    assert table.attributes["race"].tolist() == ["White", "Black", "White"]
+    assert table.attributes["age"].tolist() == [30, 40, 50]
+    assert table.sample_weight.tolist() == [1032.38] * 3
+    drawn = load_census(path=small_census, n_samples=1, as_frame=True)
+    (age,) = drawn.data["age"]
+    assert drawn.attributes["age"].tolist() == [age]
+    assert len(drawn.sample_weight) == 1
+
+
 def test_census_data_and_target_alone(small_census):
     X, y = load_census(sensitive="race", path=small_census, return_X_y=True, as_frame=True)
     assert X["race"].tolist() == [1, 0, 1]
@@ -387,6 +460,8 @@ def test_census_as_fetched(data_home, monkeypatch):
     assert table.data.shape == (299285, 509)
     assert table.sensitive_features.sum() == 143510
     assert table.target.sum() == 18568
+    assert len(set(table.attributes["race"])) == 5
+    assert table.sample_weight.sum() == pytest.approx(520_786_165.08)
     assert sorted(path.name for path in (data_home / "census").iterdir()) == [
         "census-income.data",
         "census-income.test",

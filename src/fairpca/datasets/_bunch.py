@@ -9,31 +9,21 @@ from sklearn.utils import Bunch
 
 from fairpca._utils.checks import check_flag
 from fairpca._utils.extras import require
-from fairpca._utils.typing import IntArray
+from fairpca.datasets._describe import About, describe
+from fairpca.datasets._labels import Labels
 from fairpca.datasets._tables import Design
 
 
 @dataclass(frozen=True)
-class About:
-    """What a user should know of a data set.
+class _Parts:
+    """What holds rows, as arrays or as pandas objects."""
 
-    Attributes
-    ----------
-    title, source, license : str
-        Its name, where it comes from, and on which terms.
-    target_name, sensitive_name : str
-        What is predicted, and the protected attribute, which is a column of the features as well.
-    target_names, sensitive_values : tuple of str
-        What 0 and 1 mean.
-    """
-
-    title: str
-    source: str
-    license: str
-    target_name: str
-    target_names: tuple[str, str]
-    sensitive_name: str
-    sensitive_values: tuple[str, str]
+    data: Any
+    target: Any
+    sensitive_features: Any
+    attributes: Any
+    sample_weight: Any
+    frame: Any
 
 
 def pandas_if(as_frame: bool, return_X_y: bool) -> ModuleType | None:
@@ -42,15 +32,7 @@ def pandas_if(as_frame: bool, return_X_y: bool) -> ModuleType | None:
     return require("pandas", "frame") if check_flag("as_frame", as_frame) else None
 
 
-def bunch(
-    about: About,
-    design: Design,
-    target: IntArray,
-    sensitive: IntArray,
-    pandas: ModuleType | None,
-    *,
-    return_X_y: bool = False,
-) -> Any:
+def bunch(about: About, design: Design, labels: Labels, pandas: ModuleType | None, *, return_X_y: bool = False) -> Any:
     """Put a data set together.
 
     Parameters
@@ -59,10 +41,10 @@ def bunch(
         Its description.
     design : Design
         The features.
-    target, sensitive : ndarray of shape (n_rows,)
-        Zeros and ones.
+    labels : Labels
+        What is known of the rows beside them.
     pandas : module or None
-        Given, data, target and sensitive features are its frames and series.
+        Given, everything that holds rows is one of its frames or series.
     return_X_y : bool, default=False
         Whether data and target are all that is wanted.
 
@@ -71,41 +53,34 @@ def bunch(
     bunch : Bunch, or (data, target)
         The data set.
     """
-    data: Any = design.matrix
-    target_column: Any = target
-    sensitive_column: Any = sensitive
-    frame = None
-    if pandas is not None:
-        data = pandas.DataFrame(design.matrix, columns=design.names)
-        target_column = pandas.Series(target, name=about.target_name)
-        sensitive_column = pandas.Series(sensitive, name=about.sensitive_name)
-        frame = pandas.concat([data, target_column], axis=1)
+    parts = _arrays(design, labels) if pandas is None else _frames(about, design, labels, pandas)
     if return_X_y:
-        return data, target_column
+        return parts.data, parts.target
     return Bunch(
-        data=data,
-        target=target_column,
-        sensitive_features=sensitive_column,
-        frame=frame,
+        **vars(parts),
         feature_names=design.names,
         target_name=about.target_name,
         target_names=list(about.target_names),
         sensitive_name=about.sensitive_name,
         sensitive_values=list(about.sensitive_values),
-        DESCR=_describe(about, design),
+        DESCR=describe(about, design, labels),
         license=about.license,
     )
 
 
-def _describe(about: About, design: Design) -> str:
-    n_rows, n_columns = design.matrix.shape
-    lines = [
-        about.title,
-        f"Source: {about.source}",
-        f"Licence: {about.license}",
-        f"Rows: {n_rows}; columns: {n_columns}, among them the protected attribute as 0/1.",
-        f"Target: {about.target_name}; 0 = {about.target_names[0]}, 1 = {about.target_names[1]}.",
-        f"Protected attribute: {about.sensitive_name}; "
-        f"0 = {about.sensitive_values[0]}, 1 = {about.sensitive_values[1]}.",
-    ]
-    return "\n".join(lines) + "\n"
+def _arrays(design: Design, labels: Labels) -> _Parts:
+    return _Parts(design.matrix, labels.target, labels.sensitive, labels.attributes, labels.sample_weight, frame=None)
+
+
+def _frames(about: About, design: Design, labels: Labels, pandas: ModuleType) -> _Parts:
+    data = pandas.DataFrame(design.matrix, columns=design.names)
+    target = pandas.Series(labels.target, name=about.target_name)
+    weights = labels.sample_weight
+    return _Parts(
+        data,
+        target,
+        pandas.Series(labels.sensitive, name=about.sensitive_name),
+        pandas.DataFrame(labels.attributes),
+        None if weights is None else pandas.Series(weights, name=about.weight_name),
+        frame=pandas.concat([data, target], axis=1),
+    )

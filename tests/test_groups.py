@@ -199,7 +199,6 @@ def test_more_groups_than_two_are_listed_by_size_where_two_are_compared():
 
 TWO_ONLY = {
     "FPCA": lambda X, group: FPCA(1).fit(X, sensitive_features=group),
-    "mmd2": lambda X, group: mmd2(X, sensitive_features=group, bandwidth=1.0),
     "delta_a": lambda X, group: delta_a(X, sensitive_features=group, random_state=0),
 }
 

@@ -9,9 +9,20 @@ from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import Note
 from fairpca.comparison import People, check_tolerances
 from fairpca.data import SHARE_MEASURED_TO
-from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, LeftOutWarning, NullComponentsWarning
+from fairpca.exceptions import (
+    AccuracyWarning,
+    AttributeInTableWarning,
+    ConvergenceWarning,
+    LeftOutWarning,
+    NullComponentsWarning,
+)
 from fairpca.fitting import Fit, Fitter, LinearProjection
 from fairpca.solvers import FitResult, OuterStep, Status, solver_from
+
+_WHAT_ECHOES_MEAN = (
+    "Fair components may still lean on such columns, and what one bandwidth does not see another may: an adversary can "
+    "read the attribute from projections that meet the tolerance. Leave them out of X unless you want them there."
+)
 
 VISIBLY_SHRUNK = 0.999
 """Share of a component outside the null axes below which the user is told."""
@@ -276,7 +287,7 @@ class FairPCA(LinearProjection):
         """Return what the user is to be told of a fit."""
         result = found.result
         notes: list[Note] = self._above_rank(self.n_components_, fitter.data.axes.rank)
-        notes += left_out_notes(fitter)
+        notes += notes_on_people(fitter)
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
         if not result.success:
@@ -312,18 +323,23 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model.result_ = result
 
 
-def left_out_notes(fitter: Fitter) -> list[Note]:
-    """Return a note of what is left out of a comparison because it is small.
+def notes_on_people(fitter: Fitter) -> list[Note]:
+    """Return what is to be said of who is left out of a comparison, and of columns that tell an attribute.
 
     Parameters
     ----------
     fitter : Fitter
         The problem.
     """
+    notes: list[Note] = []
     left_out = fitter.compared.left_out
-    if not left_out:
-        return []
-    return [(f"left out of the comparison, though not of the variance: {'; '.join(left_out)}.", LeftOutWarning)]
+    if left_out:
+        message = f"left out of the comparison, though not of the variance: {'; '.join(left_out)}."
+        notes.append((message, LeftOutWarning))
+    if fitter.echoes:
+        listed = "; ".join(f"{', '.join(columns)} tells {name}" for name, columns in fitter.echoes.items())
+        notes.append((f"X holds protected attributes: {listed}. {_WHAT_ECHOES_MEAN}", AttributeInTableWarning))
+    return notes
 
 
 def _explain(result: FitResult, n_components: int, measure: str | None) -> str:

@@ -5,6 +5,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "AccuracyWarning",
+    "AttributeInTableWarning",
     "ConvergenceWarning",
     "EffortWarning",
     "LeftOutWarning",
@@ -17,6 +18,10 @@ __all__ = [
 
 class AccuracyWarning(UserWarning):
     """A discrepancy is known less accurately than the tolerance calls for."""
+
+
+class AttributeInTableWarning(UserWarning):
+    """A column of the table tells a protected attribute outright."""
 
 
 class EffortWarning(UserWarning):

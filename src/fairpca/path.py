@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
-from fairpca.estimator import FairPCA, learn, left_out_notes
+from fairpca.estimator import FairPCA, learn, notes_on_people
 from fairpca.fitting import Fit, Fitter, Tracer, unfitted_copy
 from fairpca.plots import PathDisplay
 from fairpca.solvers import OuterStep
@@ -143,7 +143,7 @@ class FairPCAPath(BaseEstimator):
         self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
         self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
         self.converged_ = np.array([model.converged_ for model in self.models_])
-        return left_out_notes(fitter)
+        return notes_on_people(fitter)
 
     def _model(self, fitter: Fitter, found: Fit) -> FairPCA:
         """Return a fitted model, ready to use."""

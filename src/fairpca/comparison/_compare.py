@@ -13,6 +13,7 @@ from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read
 from fairpca.comparison._comparison import Comparison
 from fairpca.comparison._dask_columns import read_column_beside
 from fairpca.comparison._dependences import dependences, in_standing
+from fairpca.comparison._echoes import KnownAttribute
 from fairpca.comparison._measures import Measure, group_attributes, group_measures, segments, with_full_names
 from fairpca.comparison._row_weights import MASS
 from fairpca.comparison._sample_weight import Masses, read_weights
@@ -40,6 +41,8 @@ class Compared:
         Whether each attribute is compared as "groups" or as "continuous".
     left_out : tuple of str
         What is left out of the comparison because it is small, in words.
+    known : tuple of KnownAttribute
+        The attributes row by row, where rows are in memory.
     """
 
     attached: Any
@@ -47,6 +50,7 @@ class Compared:
     measures: tuple[Measure, ...]
     kinds: dict[str, str]
     left_out: tuple[str, ...]
+    known: tuple[KnownAttribute, ...] = ()
 
 
 def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance: Any) -> Compared:
@@ -92,7 +96,13 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
         column.name or "sensitive_features": "groups" if isinstance(column, LabelColumn) else "continuous"
         for column in attributes
     }
-    return Compared(attached, comparison, named, kinds, tuple(left_out))
+    known = _known(groups, numbers) if isinstance(rows, int) else ()
+    return Compared(attached, comparison, named, kinds, tuple(left_out), known)
+
+
+def _known(groups: Sequence[LabelColumn], numbers: Sequence[NumberColumn]) -> tuple[KnownAttribute, ...]:
+    by_group = [KnownAttribute(column.name, column.codes[:, 0], is_continuous=False) for column in groups]
+    return (*by_group, *(KnownAttribute(column.name, column.values[:, 0], is_continuous=True) for column in numbers))
 
 
 def _attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:

@@ -75,6 +75,8 @@ class Fitter:
         Rows in principal axes.
     compared : Compared
         Who is compared with whom, as the user sees it.
+    echoes : dict of str to list of str
+        Columns that tell an attribute outright, by its name.
     essential : ndarray of int of shape (n_measures,)
         For each measure the one among those of the problem that it equals.
     start : str or ndarray of shape (p_kept, d)
@@ -87,6 +89,7 @@ class Fitter:
 
     data: PreparedData
     compared: Compared
+    echoes: dict[str, list[str]]
     essential: IntArray
     start: str | FloatArray
     generator: np.random.Generator
@@ -114,7 +117,8 @@ class Fitter:
         essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
         data, init = _prepare(estimator, X, compared.attached, essential, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
-        return cls(data, compared, index, start, generator, estimator.callback)
+        echoes = {} if is_dask(X) else _echoes(X, compared, getattr(estimator, "feature_names_in_", None))
+        return cls(data, compared, echoes, index, start, generator, estimator.callback)
 
     @property
     def comparison(self) -> Comparison | None:
@@ -198,6 +202,17 @@ def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple
     for argument, table in people.tables.items():
         check_same_rows(X, table, argument)
     return rows, compare(people, rows.chunks[0], terms, tolerance)
+
+
+def _echoes(X: AnyArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
+    """Return the columns of a table in memory that tell an attribute outright, by the name of the attribute."""
+    found = {}
+    for attribute in compared.known:
+        columns = np.flatnonzero(attribute.echoes(X))
+        if len(columns):
+            words = [f"column {j}" if names is None else repr(str(names[j])) for j in columns.tolist()]
+            found[attribute.name or "sensitive_features"] = words
+    return found
 
 
 def _prepare(

@@ -3,7 +3,7 @@
 
 from fairpca.metrics._adversary import delta_a
 from fairpca.metrics._bounds import delta_a_bound, mmd_bound
-from fairpca.metrics._discrepancy import mmd2
+from fairpca.metrics._discrepancy import mmd2, mmd2_by_measure
 from fairpca.metrics._downstream import PROTOCOLS, DownstreamReport, downstream
 from fairpca.metrics._parity import (
     demographic_parity_difference,
@@ -27,5 +27,6 @@ __all__ = [
     "explained_variance",
     "fair_variance_scorer",
     "mmd2",
+    "mmd2_by_measure",
     "mmd_bound",
 ]

@@ -1,4 +1,4 @@
-"""The maximum mean discrepancy of two groups of rows."""
+"""The maximum mean discrepancy of groups of rows, and the dependence of rows on numbers."""
 # SPDX-License-Identifier: MIT
 
 from typing import Any
@@ -7,18 +7,26 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from fairpca._utils.checks import check_bandwidth
-from fairpca.comparison import check_same_rows, check_two_groups
-from fairpca.mmd import kernel_products, median_bandwidth
+from fairpca._utils.typing import FloatArray
+from fairpca.comparison import Comparison, People, Terms, check_same_rows, compare, masses_of
+from fairpca.mmd import kernel_products, median_bandwidth, rows_by_mass
+
+LOOSE = 2.0
+"""A tolerance that any measure meets: here none is asked for."""
 
 
 def mmd2(
     Z: Any,
+    y: Any = None,
     *,
     sensitive_features: Any,
+    control_features: Any = None,
+    sample_weight: Any = None,
     bandwidth: str | float = "median",
     unbiased: bool = False,
+    **terms: Any,
 ) -> float:
-    r"""Return the squared maximum mean discrepancy between two groups of rows.
+    r"""Return the squared maximum mean discrepancy between groups of rows.
 
     With the kernel k(z, z') = exp(-\|z - z'\|^2 / (2 sigma^2)) and groups of m and n rows, the plug-in value is
 
@@ -32,35 +40,103 @@ def mmd2(
     ----------
     Z : array-like of shape (n_samples, n_components)
         Rows, usually projections.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row: two distinct labels.
+    y : array-like of shape (n_samples,), default=None
+        Labels, for notions of fairness that speak of them.
+    sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
+        Protected attributes.
+    control_features : array-like or frame of shape (n_samples,) or (n_samples, k), default=None
+        Segments: groups are compared within each.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts.
     bandwidth : "median" or float, default="median"
         sigma. "median" takes sqrt(median squared distance / 2) of these rows; to compare projections with each other,
         or train with test rows, give all of them one value, such as `FairPCA.bandwidth_`.
     unbiased : bool, default=False
-        Which of the two estimates.
+        Which of the two estimates; of continuous attributes there is only the plug-in value.
+    **terms : dict
+        How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `small_groups`, `missing` as
+        in `FairPCA`, and `min_group_size`, here 2 by default.
 
     Returns
     -------
     mmd2 : float
-        The estimate.
+        The estimate; of several measures the largest, see `mmd2_by_measure`.
 
     Examples
     --------
     >>> mmd2([[0.0], [1.0], [0.0], [1.0]], sensitive_features=["a", "a", "b", "b"], bandwidth=1.0)
     0.0
     """
-    check_same_rows(Z, sensitive_features)
+    known = {"sensitive_features": sensitive_features, "control_features": control_features}
+    values = mmd2_by_measure(
+        Z, y, **known, sample_weight=sample_weight, bandwidth=bandwidth, unbiased=unbiased, **terms
+    )
+    return max(values.values())
+
+
+def mmd2_by_measure(
+    Z: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    bandwidth: str | float = "median",
+    unbiased: bool = False,
+    **terms: Any,
+) -> dict[str, float]:
+    """Return the squared maximum mean discrepancy of each measure, by what it compares.
+
+    Parameters
+    ----------
+    Z, y, sensitive_features, control_features, sample_weight, bandwidth, unbiased, **terms
+        See `mmd2`.
+
+    Returns
+    -------
+    mmd2s : dict of str to float
+        The estimates, as in `FairPCA.mmd2_by_measure_`.
+
+    Examples
+    --------
+    >>> people = {"sex": ["f", "m", "m", "f"], "age": ["old", "old", "young", "young"]}
+    >>> found = mmd2_by_measure([[0.0], [1.0], [0.0], [1.0]], sensitive_features=people, bandwidth=1.0)
+    >>> {name: round(value, 3) for name, value in found.items()}
+    {'sex: f against m': 0.0, 'age: old against young': 0.0}
+    """
+    people = People(sensitive_features, y, control_features, sample_weight)
+    for argument, table in people.tables.items():
+        check_same_rows(Z, table, argument)
     rows = check_array(Z, dtype=np.float64, input_name="Z")
-    groups = check_two_groups(sensitive_features, len(rows))
+    chosen = Terms(**({"min_group_size": 2} | terms))
+    chosen.check()
     sigma = check_bandwidth(bandwidth)
+    compared = compare(people, len(rows), chosen, LOOSE)
+    if compared.comparison is None:
+        raise ValueError("sensitive_features=None: mmd2 needs the groups that are compared.")
+    masses = masses_of(compared.attached)
     if isinstance(sigma, str):
-        sigma = median_bandwidth(rows)
-    members = (groups[:, None] == np.unique(groups)).astype(np.float64)
-    sums = members.T @ kernel_products(rows, members, sigma)
-    m, n = members.sum(axis=0)
-    if unbiased:
-        within = (sums[0, 0] - m) / (m * (m - 1)) + (sums[1, 1] - n) / (n * (n - 1))
-    else:
-        within = sums[0, 0] / m**2 + sums[1, 1] / n**2
-    return float(within - (sums[0, 1] + sums[1, 0]) / (m * n))
+        sigma = median_bandwidth(rows if masses is None else rows[rows_by_mass(masses)])
+    comparison = compared.comparison
+    columns = comparison.columns.of(compared.attached)
+    squares = _unbiased(rows, columns, sigma, comparison) if unbiased else _plug_in(rows, columns, sigma)
+    values = np.zeros(comparison.n_measures)
+    np.add.at(values, comparison.owner, squares)
+    return dict(zip(comparison.names, values.tolist(), strict=True))
+
+
+def _plug_in(rows: FloatArray, columns: FloatArray, sigma: float) -> FloatArray:
+    return np.einsum("ic,ic->c", columns, kernel_products(rows, columns, sigma))
+
+
+def _unbiased(rows: FloatArray, columns: FloatArray, sigma: float, comparison: Comparison) -> FloatArray:
+    """Return the squares without the terms i = j, each side scaled to the pairs that are left."""
+    if comparison.dense:
+        raise ValueError("unbiased=True: of continuous attributes there is only the plug-in value.")
+    sides = np.hstack([np.maximum(columns, 0.0), np.maximum(-columns, 0.0)])
+    products = sides.T @ kernel_products(rows, sides, sigma)
+    own = np.einsum("ic,ic->c", sides, sides)
+    within = (np.diag(products) - own) / (1.0 - own / sides.sum(axis=0) ** 2)
+    across = np.diag(products, len(columns.T))
+    first, second = np.split(within, 2)
+    return np.asarray(first + second - 2.0 * across)

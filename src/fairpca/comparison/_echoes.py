@@ -1,0 +1,56 @@
+"""Columns of the table that tell a protected attribute outright."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
+from fairpca.comparison._attribute import Standing
+
+LOOKED_AT = 4096
+"""Rows, evenly spaced, that are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownAttribute:
+    """A protected attribute, row by row.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or empty.
+    values : ndarray of shape (n,)
+        The number of the group of each row, -1 where it has none; or where it stands, NaN where it does not.
+    is_continuous : bool
+        Which of the two.
+    """
+
+    name: str
+    values: AnyArray
+    is_continuous: bool
+
+    def echoes(self, X: AnyArray) -> BoolArray:
+        """Tell which columns of the table are a function of the groups, or rise or fall with the numbers throughout.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            Rows.
+        """
+        known = ~np.isnan(self.values) if self.is_continuous else self.values >= 0
+        chosen = np.flatnonzero(known)
+        chosen = chosen[:: max(1, len(chosen) // LOOKED_AT)]
+        rows, values = np.asarray(X[chosen], dtype=np.float64), self.values[chosen]
+        varies = rows.min(axis=0) < rows.max(axis=0)
+        if self.is_continuous:
+            return varies & np.array([_rises_or_falls(column, values) for column in rows.T])
+        order = np.argsort(values, kind="stable")
+        starts = np.flatnonzero(np.diff(values[order], prepend=-1))
+        smallest, largest = (extreme.reduceat(rows[order], starts, axis=0) for extreme in (np.minimum, np.maximum))
+        return varies & np.all(smallest == largest, axis=0)
+
+
+def _rises_or_falls(column: FloatArray, values: FloatArray) -> bool:
+    one, other = Standing.among(column).of(column), Standing.among(values).of(values)
+    return bool(np.allclose(one, other, atol=1e-9) or np.allclose(1 - one, other, atol=1e-9))

@@ -48,7 +48,7 @@ COMBINATIONS = [
     for c, method in enumerate(METHODS)
     for e, container in enumerate(CONTAINERS)
     # A part of all combinations in which every pair of two occurs; Dask's rows are never compared one by one.
-    if (a + b + c + e) % 3 != 2 or (method, container) == ("exact", "memory")
+    if (a + b + c + e) % 3 == 0 or (method, container) == ("exact", "memory") or (b + c) % 5 == 0
     if (method, container) != ("exact", "dask")
 ]
 

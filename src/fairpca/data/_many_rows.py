@@ -32,8 +32,9 @@ from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
 SAMPLE_ROWS = 4096
 """Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
 
-N_FEATURES = 1000
-"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account."""
+N_FEATURES = {"fourier": 256, "hermite": 1000}
+"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account. Where gradients have
+features of their own, those of the Hessian may be fewer."""
 
 EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
@@ -136,11 +137,21 @@ class ManyRows:
             The vector h there.
         """
         fine = self._approximation(tolerances).around(frame, known)
-        return self._problem(TwoLevelMMD(fine, self._sample_discrepancy))
+        curvature = self._second_order.curvature_around(frame)
+        return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy))
 
     def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return the vector h at a frame in time linear in the rows, with bounds on its errors."""
-        return self._approximation(tolerances).measured_at(frame, np.full(len(tolerances), np.inf))
+        key = frame.tobytes(), tolerances.tobytes()
+        if key not in self._estimates:
+            unbounded = np.full(len(tolerances), np.inf)
+            self._estimates[key] = self._approximation(tolerances).measured_at(frame, unbounded)
+        return self._estimates[key]
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[bytes, bytes], Measurement]:
+        """Those made so far: the answer of one level is where the next begins."""
+        return {}
 
     def measure(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
@@ -182,10 +193,17 @@ class ManyRows:
         return {}
 
     def _new_approximation(self, accuracy: float) -> Approximation:
-        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
         if self.method == "fourier":
-            return FourierMMD(*arguments, accuracy=accuracy)
-        return HermiteMMD(*arguments, n_features=N_FEATURES, seed=self.seed)
+            return FourierMMD(self.rows, self.coordinates, self.comparison, self.bandwidth, accuracy=accuracy)
+        return self._second_order
+
+    @cached_property
+    def _second_order(self) -> HermiteMMD:
+        """Features that have a Hessian."""
+        n_features = N_FEATURES[self.method]
+        return HermiteMMD(
+            self.rows, self.coordinates, self.comparison, self.bandwidth, n_features=n_features, seed=self.seed
+        )
 
     def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
         return FairSubspaceProblem(

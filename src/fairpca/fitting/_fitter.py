@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_random_state, validate_data
 
 from fairpca._utils.checks import check_bandwidth, check_flag, check_init, check_mmd, check_n_components
 from fairpca._utils.threads import blas_threads_for
-from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Compared, Comparison, People, RowWeights, Terms, check_same_rows, compare
 from fairpca.data import (
     AxesRequest,
@@ -117,7 +117,8 @@ class Fitter:
         essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
         data, init = _prepare(estimator, X, compared.attached, essential, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
-        echoes = {} if is_dask(X) else _echoes(X, compared, getattr(estimator, "feature_names_in_", None))
+        names = getattr(estimator, "feature_names_in_", None)
+        echoes = {} if is_dask(X) else _echoes(X, ~data.scaling.constant, compared, names)
         return cls(data, compared, echoes, index, start, generator, estimator.callback)
 
     @property
@@ -204,11 +205,11 @@ def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple
     return rows, compare(people, rows.chunks[0], terms, tolerance)
 
 
-def _echoes(X: AnyArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
+def _echoes(X: AnyArray, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
     """Return the columns of a table in memory that tell an attribute outright, by the name of the attribute."""
     found = {}
     for attribute in compared.known:
-        columns = np.flatnonzero(attribute.echoes(X))
+        columns = np.flatnonzero(attribute.echoes(X) & varies)
         if len(columns):
             words = [f"column {j}" if names is None else repr(str(names[j])) for j in columns.tolist()]
             found[attribute.name or "sensitive_features"] = words

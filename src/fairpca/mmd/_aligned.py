@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._two_level import SecondOrderMMD, Work
+from fairpca.mmd._two_level import SecondOrderMMD
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,10 @@ class AlignedMMD:
         rows_turned = rotation @ aligned.reshape(d, q * d * q)
         return (rotation @ rows_turned.reshape(d * q, d, q)).reshape(d * q, d * q)
 
-    def work(self, V: FloatArray, Q: FloatArray) -> Work:
-        """Return what derivatives cost."""
-        return self._discrepancy.work(V, Q)
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what gradients cost."""
+        return self._discrepancy.gradient_work(V)
+
+    def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
+        """Return what the Hessian costs."""
+        return self._discrepancy.hessian_work(V, Q)

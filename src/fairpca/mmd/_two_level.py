@@ -1,8 +1,7 @@
 """A discrepancy on all rows that takes its Hessian from a sample of them while that serves."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd.exact import ExactMMD
@@ -25,24 +24,14 @@ class FirstOrderMMD(Protocol):
     ) -> FloatArray:
         """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
 
-
-@dataclass(frozen=True)
-class Work:
-    """What derivatives cost, in multiply-adds or what takes as long.
-
-    Attributes
-    ----------
-    gradient, hessian : float
-        The work for all gradients, and for one Hessian in a chart.
-    """
-
-    gradient: float
-    hessian: float
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what the gradients at V cost, in multiply-adds of float32 or what takes as long."""
 
 
-@runtime_checkable
-class SecondOrderMMD(FirstOrderMMD, Protocol):
-    """A discrepancy that has a Hessian of its own as well."""
+class Curvature(Protocol):
+    """The Hessian of a discrepancy, maybe approximate."""
+
+    n_rows: int
 
     def hessian(
         self,
@@ -54,8 +43,12 @@ class SecondOrderMMD(FirstOrderMMD, Protocol):
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
 
-    def work(self, V: FloatArray, Q: FloatArray) -> Work:
-        """Return what derivatives at V cost, the Hessian in the chart B -> V + QB."""
+    def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
+        """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
+
+
+class SecondOrderMMD(FirstOrderMMD, Curvature, Protocol):
+    """A discrepancy that has a Hessian of its own as well."""
 
 
 class TwoLevelMMD:
@@ -70,7 +63,9 @@ class TwoLevelMMD:
     Parameters
     ----------
     fine : FirstOrderMMD
-        The discrepancy of all rows. One without a Hessian of its own always has the sample's.
+        The discrepancy of all rows.
+    curvature : Curvature
+        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
     coarse : ExactMMD
         The discrepancy of a sample, in the same coordinates and with the same bandwidth.
 
@@ -82,7 +77,7 @@ class TwoLevelMMD:
         Rows of the last Hessian.
     """
 
-    def __init__(self, fine: FirstOrderMMD, coarse: ExactMMD) -> None:
+    def __init__(self, fine: FirstOrderMMD, curvature: Curvature, coarse: ExactMMD) -> None:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
@@ -91,6 +86,7 @@ class TwoLevelMMD:
         self.has_exact_hessian = False
         self.hessian_rows = coarse.n_rows
         self._fine = fine
+        self._curvature = curvature
         self._coarse = coarse
         self._gradients_since: int | None = None
 
@@ -110,20 +106,19 @@ class TwoLevelMMD:
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
         source = self._source(V, Q)
-        self.has_exact_hessian, self.hessian_rows = source is self._fine, source.n_rows
+        self.has_exact_hessian, self.hessian_rows = source is self._curvature, source.n_rows
         return source.hessian(V, Q, gradient, multipliers, single_precision)
 
-    def _source(self, V: FloatArray, Q: FloatArray) -> SecondOrderMMD | ExactMMD:
+    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | ExactMMD:
         """Return whose Hessian is next."""
-        if not isinstance(self._fine, SecondOrderMMD):
-            return self._coarse
-        work = self._fine.work(V, Q)
-        if work.hessian <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
-            return self._fine
+        work = self._curvature.hessian_work(V, Q)
+        if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
+            return self._curvature
         if self._gradients_since is None:
             self._gradients_since = 0
             return self._coarse
-        return self._fine if self._gradients_since * work.gradient >= work.hessian else self._coarse
+        paid = self._gradients_since * self._fine.gradient_work(V) >= work
+        return self._curvature if paid else self._coarse
 
 
 def sample_work(n_rows: int, d: int, q: int) -> float:

@@ -1,6 +1,7 @@
 """Solving on a sample first, then on all rows."""
 # SPDX-License-Identifier: MIT
 
+import math
 import time
 from dataclasses import replace
 from typing import Protocol
@@ -23,6 +24,10 @@ MAX_ROUNDS = 4
 STRICTER = 0.5, 0.1
 """Shares of the tolerance that a sample is asked for when its answer cannot be made to meet the tolerance on all rows:
 with fewer live components it may."""
+
+MAX_CORRECTIONS, FAR_OFF, HELPED = 3, 1.5, 0.8
+"""How often the answer of a sample is asked for again, from which share of the tolerance on, and to which share of that
+it must have come down: a cycle on the sample costs less than a gradient of all rows."""
 
 WIDE = 0.5
 """Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
@@ -145,16 +150,32 @@ class LevelsTask:
 
     def _guess_from_sample(self, start: str | FloatArray, share: float) -> WarmStart:
         """Return an answer for a share of the tolerances on a sample, refined on a part of the rows where it pays."""
-        guess = self._solve_on_sample(start, share).warm.on_other_rows(self._pca)
+        guess = self._solve_on_sample(start, share)
         return guess if self._data.part is None else self._solve_on_part(self._data.part, guess)
 
-    def _solve_on_sample(self, start: str | FloatArray, share: float) -> Solution:
-        problem = self._data.sample.afresh()
-        # The plug-in MMD^2 of few rows is larger; the sample is asked for what corresponds to tau on all rows.
+    def _solve_on_sample(self, start: str | FloatArray, share: float) -> WarmStart:
+        """Return an answer of the sample whose h on all rows is not far above a share of the tolerances.
+
+        The plug-in MMD^2 of few rows is larger: the sample is asked for what corresponds to tau on all rows. How much
+        that is, is first taken from a fair frame. Where the answer is far off on all rows all the same, as with
+        tolerances far below what chance shows of small groups, it is taken from the answer, and asked for again.
+        """
+        problem, asked = self._data.sample.afresh(), share * self._tolerances
         fair = mean_matched_frame(problem, problem.shape[0])
         excess = problem.discrepancies(fair) - self._data.estimate(fair, self._tolerances).values
-        goals = share * self._tolerances + np.maximum(0.0, excess)
-        return self._run(problem, goals, start, problem.discrepancy.n_rows, "exact")
+        goals = asked + np.maximum(0.0, excess)
+        solution = self._run(problem, goals, start, problem.discrepancy.n_rows, "exact")
+        worst = math.inf
+        for _ in range(MAX_CORRECTIONS):
+            guess = solution.warm.on_other_rows(self._pca)
+            known = self._data.estimate(_live(guess), self._tolerances).values
+            before, worst = worst, strain(known, asked)
+            if not FAR_OFF < worst < HELPED * before or not solution.result.meets or self._remaining() == 0.0:
+                break
+            goals = np.minimum(goals, asked + np.maximum(0.0, solution.result.mmd2s - known))
+            problem = self._data.sample.afresh()
+            solution = self._run(problem, goals, guess, problem.discrepancy.n_rows, "exact")
+        return solution.warm.on_other_rows(self._pca)
 
     def _solve_on_part(self, part: Leveled, guess: WarmStart) -> WarmStart:
         live = _live(guess)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -189,6 +190,19 @@ class FourierMMD:
         if moments.outliers.count:
             product += self._among(moments.outliers).hessian_product(V, direction, multipliers)
         return product
+
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what the gradients at V cost, in multiply-adds of float32.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        n_features = math.prod(FourierFeatures(self._grid_for(V)).shape)
+        r, d = self._data.coordinates.matrix.shape[0], V.shape[1]
+        # Two passes, in float64, of which products take twice as long.
+        return float(self.n_rows * 4 * (r * d + n_features * (1 + d) * self._data.comparison.weights.n_columns))
 
     def _first_pass(self, V: FloatArray, direction: FloatArray | None = None) -> tuple[BoxMoments, FourierGrid]:
         """Return the moments, with their rates along a direction, and a grid that leaves few rows outside its box."""

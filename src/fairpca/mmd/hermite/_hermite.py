@@ -13,7 +13,6 @@ from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._forms import factor, weighted_form
 from fairpca.mmd._measurement import Measurement
-from fairpca.mmd._two_level import Work
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._heavy import HeavyRows
@@ -105,6 +104,10 @@ class HermiteMMD:
     def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
         return AlignedMMD(self.anchored(V, known - self.anchored(V).features_value(V)), V)
+
+    def curvature_around(self, V: FloatArray) -> AlignedMMD:
+        """Return what has the Hessian around V, for gradients that may be more accurate than the features are."""
+        return AlignedMMD(self.anchored(V), V)
 
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
         """Return the vector h at V with its errors, see `Approximation`."""
@@ -298,8 +301,20 @@ class HermiteMMD:
         size = V.shape[1] * Q.shape[1]
         return with_chart_term(sums.hessian(widened).reshape(size, size), V, Q.shape[1], gradient)
 
-    def work(self, V: FloatArray, Q: FloatArray) -> Work:
-        """Return what derivatives at V cost, the Hessian in the chart B -> V + QB in float32.
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what the gradients at V cost, in multiply-adds of float32.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        n_weights = self._data.comparison.weights.n_columns
+        # Twice: products in float64 take twice as long.
+        return float(self.n_rows * 2 * self._basis_at(V).n_features * (MAKING + (1 + V.shape[1]) * n_weights))
+
+    def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
+        """Return what the Hessian at V costs, in float32 and the chart B -> V + QB.
 
         Parameters
         ----------
@@ -308,12 +323,9 @@ class HermiteMMD:
         """
         basis, k = self._basis_at(V), self._data.comparison.weights.n_columns
         D, d, q = basis.n_features, V.shape[1], Q.shape[1]
-        # Twice: products in float64 take twice as long.
-        gradient = 2 * D * (MAKING + (1 + d) * k)
         pairs = d * (d + 1) / 2
         moments = WidenedBasis.of(basis).n_features * (MAKING + k * q)
-        hessian = moments + D * k * (1 + d + pairs) + pairs * q * (q + 1) / 2
-        return Work(float(self.n_rows * gradient), float(self.n_rows * hessian))
+        return float(self.n_rows * (moments + D * k * (1 + d + pairs) + pairs * q * (q + 1) / 2))
 
     def _basis_at(self, V: FloatArray) -> HermiteBasis:
         return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)

@@ -4,6 +4,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.stats import t as student
@@ -169,6 +170,7 @@ class _Sample:
 
     def _of_part(self, part: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the light rows of one part, its estimate, and the influence of each of these rows."""
+        part = part[np.argsort(self.strata[part], kind="stable")]
         features = self.basis.values(np.ascontiguousarray(self.Z[part].T))
         residuals = residuals_of_features(features)
         stratum, light = self.strata[part], heaviness(self.weights[part], residuals) <= self.level
@@ -196,10 +198,11 @@ class _Sample:
         return of_heavy, of_light
 
     def _felt_in_stratum(self, part: IntArray, features: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return R w at the rows of a part, for the rows of their own stratum."""
+        """Return R w at the rows of a part, which are sorted by strata, for the rows of their own stratum."""
         felt = np.zeros_like(weights)
-        for s in np.unique(self.strata[part]):
-            own = np.flatnonzero(self.strata[part] == s)
+        _, starts = np.unique(self.strata[part], return_index=True)
+        for start, end in pairwise([*starts.tolist(), len(part)]):
+            own = slice(start, end)
             moments = features[:, own] @ weights[own]
             felt[own] = kernel_products(self.Z[part[own]], weights[own], 1.0) - features[:, own].T @ moments
         return felt

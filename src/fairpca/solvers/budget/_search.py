@@ -57,6 +57,9 @@ SECOND_LOOKS = 2
 ENOUGH_FAR, FAR = 5, 5.0
 """Random starts after which others are given up, where the fairest point is above so many times the tolerance."""
 
+NEARLY = 1.5
+"""h / tau up to which a tolerance that was not met is likely to be met by one component less."""
+
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
 
@@ -179,7 +182,11 @@ class BudgetSearch:
         first = self._search_elsewhere(first, most > least)
         if most == least:
             return
-        here = most if first.variance > -math.inf else max(least, (most + 1) // 2)
+        here = most
+        if first.variance == -math.inf:
+            # One less will do where little is missing.
+            nearly = first.strain(self._tolerances) <= NEARLY
+            here = max(least, most - 1 if nearly else (most + 1) // 2)
         if here not in self._candidates:
             self._improves_with(here)
         if self._best().variance == -math.inf:

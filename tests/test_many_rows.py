@@ -78,7 +78,7 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
     monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
     monkeypatch.setattr(_hermite, "PART_ROWS", (64,))
-    monkeypatch.setattr(_many_rows, "N_FEATURES", {"hermite": 30})
+    monkeypatch.setattr(_many_rows, "N_FEATURES", 30)
     X, group = rows
     with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):
         model = FairPCA(6, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)

@@ -32,9 +32,11 @@ from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
 SAMPLE_ROWS = 4096
 """Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
 
-N_FEATURES = {"fourier": 256, "hermite": 1000}
-"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account. Where gradients have
-features of their own, those of the Hessian may be fewer."""
+N_FEATURES = 1000
+"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account."""
+
+CURVATURE_FEATURES = 256
+"""Hermite features of the Hessian, which may be fewer: it shapes steps but not where they end."""
 
 EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
@@ -42,7 +44,7 @@ EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
 THINNED_NUMBERS = 2**22
 """Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
 
-LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 10_000}
+LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 8_000}
 """Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
 
 FINEST = 1e-12
@@ -195,15 +197,16 @@ class ManyRows:
     def _new_approximation(self, accuracy: float) -> Approximation:
         if self.method == "fourier":
             return FourierMMD(self.rows, self.coordinates, self.comparison, self.bandwidth, accuracy=accuracy)
-        return self._second_order
+        return self._hermite(N_FEATURES)
 
     @cached_property
     def _second_order(self) -> HermiteMMD:
         """Features that have a Hessian."""
-        n_features = N_FEATURES[self.method]
-        return HermiteMMD(
-            self.rows, self.coordinates, self.comparison, self.bandwidth, n_features=n_features, seed=self.seed
-        )
+        return self._hermite(CURVATURE_FEATURES)
+
+    def _hermite(self, n_features: int) -> HermiteMMD:
+        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
+        return HermiteMMD(*arguments, n_features=n_features, seed=self.seed)
 
     def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
         return FairSubspaceProblem(

@@ -1,6 +1,8 @@
 """Quadratic forms: from products of a few weights to the measures that they make up."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
@@ -37,21 +39,43 @@ def factor(form: FloatArray) -> FloatArray:
     return axes[:, kept] * np.sqrt(sizes[kept])
 
 
-def forces_on_weights(felt: FloatArray, weights: FloatArray, forms: FloatArray) -> FloatArray:
-    """Return sum_ab w_ia P_ab felt_b(i) for each form P.
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Forms P_j as sums over few columns, P_j = sum_{c in j} a_c a_c'.
 
-    Parameters
+    Attributes
     ----------
-    felt : ndarray of shape (d, k, n)
-        What a unit of weight at row i feels of the weight b of all rows, in each coordinate.
-    weights : ndarray of shape (k, n)
-        w.
-    forms : ndarray of shape (n_forms, k, k)
-        P.
-
-    Returns
-    -------
-    forces : ndarray of shape (n_forms * d, n)
-        For each form those of all coordinates.
+    columns : ndarray of shape (n_columns, k)
+        a_c, those of each form one after the other.
+    ends : tuple of int
+        Where the columns of each form end.
     """
-    return np.concatenate([(felt * (form @ weights)).sum(axis=1) for form in forms])
+
+    columns: FloatArray
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, forms: FloatArray) -> "Factors":
+        """Factor forms, of shape (n_forms, k, k)."""
+        factors = [factor(form).T for form in forms]
+        return cls(np.vstack(factors), tuple(np.cumsum([len(columns) for columns in factors]).tolist()))
+
+    def forces(self, felt: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return sum_ab w_ia P_ab felt_b(i) for each form P.
+
+        Parameters
+        ----------
+        felt : ndarray of shape (d, k, n)
+            What a unit of weight at row i feels of the weight b of all rows, in each coordinate.
+        weights : ndarray of shape (k, n)
+            w.
+
+        Returns
+        -------
+        forces : ndarray of shape (n_forms, d, n)
+            For each form those of all coordinates.
+        """
+        terms = np.matmul(self.columns, felt)
+        terms *= self.columns @ weights
+        starts = (0, *self.ends[:-1])
+        return np.stack([terms[:, start:end].sum(axis=1) for start, end in zip(starts, self.ends, strict=True)])

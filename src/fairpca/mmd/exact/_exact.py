@@ -5,7 +5,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
-from fairpca.mmd._forms import factor, weighted_form
+from fairpca.mmd._forms import Factors, factor, weighted_form
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._moments import KernelMoments
@@ -52,6 +52,7 @@ class ExactMMD:
         self._X = X if len(active) == len(X) else X[active]
         self._weights = np.ascontiguousarray(weights[active])
         self._comparison = comparison
+        self._factors = Factors.of(comparison.forms)
         self.n_measures = comparison.n_measures
         self.n_rows = self.hessian_rows = len(self._X)
         self.bandwidth = float(bandwidth)
@@ -84,8 +85,14 @@ class ExactMMD:
         islands = self._islands(V)
         products = gaussian_products(islands.positions, _with_moments(self._weights, islands.local))
         smoothed = products[:, :: 1 + V.shape[1]]
-        forces = [_forces(self._weights @ form, products, islands.local) for form in self._comparison.forms]
-        return self._by_measure(smoothed), self._pulled_back(islands, forces)
+        return self._by_measure(smoothed), self._pulled_back(islands, self._forces_by_measure(products, islands.local))
+
+    def _forces_by_measure(self, products: FloatArray, Z: FloatArray) -> FloatArray:
+        """Return the forces of each measure, of shape (n_measures, d, n), given products as `_forces` has them."""
+        n, d = Z.shape
+        by_weight = products.reshape(n, -1, 1 + d).transpose(2, 1, 0)
+        felt = by_weight[:1] * Z.T[:, None] - by_weight[1:]
+        return self._factors.forces(felt, self._weights.T)
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -106,7 +113,8 @@ class ExactMMD:
         plain, changed = gaussian_rate_products(
             islands, Z_rate, _with_moments(weights, Z_rate), _with_moments(weights, Z)
         )
-        return self._pulled_back(islands, [_forces(weights, plain, Z_rate) - _forces(weights, changed, Z)])[0]
+        forces = _forces(weights, plain, Z_rate) - _forces(weights, changed, Z)
+        return self._pulled_back(islands, forces.T[None])[0]
 
     def hessian(
         self,
@@ -186,10 +194,13 @@ class ExactMMD:
     def _islands(self, V: FloatArray) -> Islands:
         return Islands.of(self._along(V))
 
-    def _pulled_back(self, islands: Islands, forces: list[FloatArray]) -> FloatArray:
-        """Return -2 X'F / sigma of each F; the forces on an island sum to 0, so that rows may be seen from anywhere."""
+    def _pulled_back(self, islands: Islands, forces: FloatArray) -> FloatArray:
+        """Return -2 X'F / sigma of each F', of shape (n_forces, d, n).
+
+        The forces on an island sum to 0, so that rows may be seen from anywhere.
+        """
         rows = self._X if islands.origins is None else islands.seen_locally(self._X)
-        total = (-2.0 / self.bandwidth) * (rows.T @ np.hstack(forces))
+        total = (-2.0 / self.bandwidth) * (rows.T @ forces.reshape(-1, forces.shape[2]).T)
         return total.reshape(len(total), len(forces), -1).transpose(1, 0, 2)
 
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:

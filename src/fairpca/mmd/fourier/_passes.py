@@ -12,7 +12,7 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
-from fairpca.mmd._forms import forces_on_weights
+from fairpca.mmd._forms import Factors
 from fairpca.mmd.fourier._features import FourierFeatures
 from fairpca.mmd.fourier._grid import FourierGrid
 from fairpca.mmd.fourier._outliers import Outliers, cross_force_rates, cross_forces, cross_products
@@ -145,10 +145,10 @@ def forces_of_block(
     features, outliers = FourierFeatures(grid), field.outliers
     d, n_weights = frame.matrix.shape[1], weights.n_columns
     total, products = np.zeros((X.shape[1], len(field.forms) * d)), np.zeros((n_weights, n_weights))
-    Y_out = outliers.positions(frame, grid)
+    Y_out, factors = outliers.positions(frame, grid), Factors.of(field.forms)
     for piece in _pieces(X, weights.of(attached), frame, grid):
         felt = features.contract(piece.Y, field.tensors).reshape(d, n_weights, -1)
-        forces = forces_on_weights(felt, piece.weights, field.forms)
+        forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
         if outliers.count:
             cross, inside, outside = cross_forces(piece.Y, piece.weights, Y_out, outliers.weights, field.forms)
             products += cross
@@ -172,11 +172,12 @@ def force_rates_of_block(
     d, n_weights = direction.shape[1], weights.n_columns
     total = np.zeros((X.shape[1], len(field.forms) * d))
     Y_out, rate_out = outliers.positions(frame, grid), direction.T @ outliers.rows.T
+    factors = Factors.of(field.forms)
     for piece in _pieces(X, weights.of(attached), frame, grid):
         velocities = direction.T @ piece.rows.T
         at_rest, *moved = features.contract(piece.Y, field.tensors).reshape(1 + d, d, n_weights, -1)
         felt = at_rest + np.einsum("bi,baci->aci", velocities, np.stack(moved))
-        forces = forces_on_weights(felt, piece.weights, field.forms)
+        forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
         if outliers.count:
             inside, outside = cross_force_rates(
                 piece.Y, piece.weights, Y_out, outliers.weights, field.forms, velocities, rate_out

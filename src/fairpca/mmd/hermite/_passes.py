@@ -12,7 +12,7 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
-from fairpca.mmd._forms import forces_on_weights
+from fairpca.mmd._forms import Factors
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._heavy import HeavyRows
 from fairpca.rows import strata_of
@@ -145,19 +145,14 @@ def forces_of_block(
     """
     n_weights, d = weights.n_columns, frame.matrix.shape[1]
     total, workspace = np.zeros((X.shape[1], len(forms) * d)), workspace_for(basis.n_features)
+    factors = Factors.of(forms)
     for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
         Y = frame.matrix.T @ rows.T
         felt = (field @ basis.values(Y, workspace)).reshape(1 + d, n_weights, -1)
-        pull = basis.decay[:, None] * Y
-        for number, (potential, *slopes) in enumerate(_by_form(felt, piece_weights, forms)):
-            forces = np.stack(slopes) - pull * potential
-            total[:, number * d : (number + 1) * d] += rows.T @ forces.T
+        by_form = factors.forces(felt, piece_weights)
+        forces = by_form[:, 1:] - basis.decay[:, None] * Y * by_form[:, :1]
+        total += rows.T @ forces.reshape(len(forms) * d, -1).T
     return total
-
-
-def _by_form(felt: FloatArray, weights: FloatArray, forms: FloatArray) -> FloatArray:
-    """Return what rows feel, of shape (n_forms, n_felt, n)."""
-    return forces_on_weights(felt, weights, forms).reshape(len(forms), len(felt), -1)
 
 
 def force_rates_of_block(
@@ -188,11 +183,11 @@ def force_rates_of_block(
     """
     n_weights, d = weights.n_columns, direction.shape[1]
     total, workspace = np.zeros((X.shape[1], d)), workspace_for(basis.n_features)
-    both = np.concatenate([field, rate_field])
+    both, factors = np.concatenate([field, rate_field]), Factors.of(form[None])
     for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
         Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
         felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_weights, -1)
-        numbers = _by_form(felt, piece_weights, form[None])[0]
+        numbers = factors.forces(felt, piece_weights)[0]
         here, slopes, curvatures, rate, slope_rates = np.split(numbers, np.cumsum([1, d, d * d, 1]))
         pull = basis.decay[:, None] * Y
         moved = np.einsum("bi,bi->i", velocities, slopes - pull * here)

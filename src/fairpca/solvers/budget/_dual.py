@@ -87,7 +87,7 @@ class DualNewton:
 
     def _in_powers(self, here: FloatArray, wanted: FloatArray, first: FloatArray) -> FloatArray:
         """Return mu exp((nu - mu) / mu), where h proportional to a power of mu would meet the target."""
-        change = (wanted - here) / np.maximum(here, 1e-300)
+        change = (wanted - here) / np.where(here > 0, here, np.inf)
         moved = here * np.exp(np.clip(change, -1.0, math.log(3.0)))
         woken = np.minimum(wanted, float(first @ self.targets) / (4.0 * self.targets))
         return np.where(here > 0, np.clip(moved, first / 4, np.maximum(4 * first, woken)), woken)

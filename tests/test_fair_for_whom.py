@@ -10,7 +10,7 @@ import pytest
 from dense_judge import judge
 from fairpca import FairPCA
 
-N, P = 600, 6
+N, P = 500, 6
 
 
 def people(seed=0, n=N):
@@ -48,7 +48,7 @@ COMBINATIONS = [
     for c, method in enumerate(METHODS)
     for e, container in enumerate(CONTAINERS)
     # A part of all combinations in which every pair of two occurs; Dask's rows are never compared one by one.
-    if (a + b + c + e) % 3 == 0 or (method, container) == ("exact", "memory") or (b + c) % 5 == 0
+    if (a + b + c + e) % 3 == 0 or (method, container) == ("exact", "memory")
     if (method, container) != ("exact", "dask")
 ]
 

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, fair_pca_path
+from fairpca.baselines import FPCA, ReconstructionFairPCA
 from fairpca.exceptions import AttributeInTableWarning, LeftOutWarning
 from fairpca.metrics import mmd2, mmd2_by_measure
 from test_fair_for_whom import people
@@ -375,3 +377,15 @@ def test_metadata_find_their_way(table):
         search = GridSearchCV(model, {"tolerance": [1e-2, 0.5]}, cv=2, scoring=lambda estimator, X, y: estimator.mmd2_)
         search.fit(X, known["y"], **arguments)
         assert search.best_params_ == {"tolerance": 0.5}
+
+
+@pytest.mark.parametrize("method", [FPCA(2), FPCA(2, delta=0.1, form="text"), ReconstructionFairPCA(2)], ids=repr)
+def test_baselines_count_weights_too(table, method):
+    X, known = table
+    weight = known["weight"].to_numpy().copy()
+    weight[::5] = 0
+    often = np.repeat(np.arange(len(X)), weight)
+    weighted = clone(method).fit(X, sensitive_features=known["sex"], sample_weight=weight)
+    repeated = clone(method).fit(X[often], sensitive_features=known["sex"].iloc[often])
+    for attribute in ("components_", "mean_", "scale_", "explained_variance_", "explained_variance_ratio_"):
+        np.testing.assert_allclose(getattr(weighted, attribute), getattr(repeated, attribute), rtol=1e-6, atol=1e-6)

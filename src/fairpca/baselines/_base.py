@@ -11,7 +11,7 @@ from fairpca._utils.checks import check_flag, check_n_components
 from fairpca._utils.magnitude import LARGEST, check_magnitude
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note
-from fairpca.comparison import People, check_same_rows, check_two_groups
+from fairpca.comparison import People, Terms, check_same_rows, check_two_groups, compare, masses_of
 from fairpca.data import Components, PrincipalAxes, standardized
 from fairpca.fitting import LinearProjection
 
@@ -22,7 +22,7 @@ class Baseline(LinearProjection):
     n_components: int | float
     _largest_unscaled = LARGEST
 
-    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
         """Find the subspace.
 
         Parameters
@@ -33,15 +33,19 @@ class Baseline(LinearProjection):
             Present for API consistency.
         sensitive_features : array-like of shape (n_samples,), default=None
             Group of each row: two distinct labels. Without it this is plain PCA, with a warning.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts, see `fairpca.FairPCA.fit`.
 
         Returns
         -------
         self : estimator
             The fitted estimator. A fit that fails or is interrupted leaves it as it was.
         """
-        return self._fit_or_leave(X, People(sensitive_features))
+        return self._fit_or_leave(X, People(sensitive_features, sample_weight=sample_weight))
 
-    def fit_transform(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> AnyArray:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> AnyArray:
         """Fit, then project the same rows.
 
         Parameters
@@ -52,30 +56,36 @@ class Baseline(LinearProjection):
             Present for API consistency.
         sensitive_features : array-like of shape (n_samples,), default=None
             Group of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
             The projections.
         """
-        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
+        return self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight).transform(X)
 
     def _fit(self, X: Any, people: People) -> list[Note]:
-        sensitive_features = people.sensitive_features
-        check_same_rows(X, sensitive_features)
+        for argument, table in people.tables.items():
+            check_same_rows(X, table, argument)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
         check_flag("standardize", self.standardize)
         self._check_parameters()
         if not self.standardize:
             check_magnitude(X, self._largest_unscaled)
-        groups = None if sensitive_features is None else check_two_groups(sensitive_features, len(X))
-        rows, scaling = standardized(X, self.standardize)
-        axes = PrincipalAxes.of(rows, n_null=X.shape[1], noise=scaling.noise)
+        n_rows, given = len(X), people.sensitive_features
+        groups = None if given is None else check_two_groups(given, n_rows)
+        masses = _masses(people, n_rows)
+        X, groups, masses = _present(X, groups, masses)
+        rows, scaling = standardized(X, self.standardize, masses)
+        axes = PrincipalAxes.of(rows, n_null=X.shape[1], noise=scaling.noise, masses=masses)
         if isinstance(d, float):
             d = axes.n_for_share(d)
-        frame, notes = self._solve(rows, axes, groups, d)
-        self._learn_components(Components.of(axes.axes.T @ frame, axes, len(X)), axes, scaling, len(X), len(X))
+        frame, notes = self._solve(rows, axes, groups, masses, d)
+        mass = float(len(X) if masses is None else masses.sum())
+        self._learn_components(Components.of(axes.axes.T @ frame, axes, mass), axes, scaling, n_rows, mass)
         without = [self._without_groups()] if groups is None else []
         return [*without, *self._above_rank(d, axes.rank), *notes]
 
@@ -84,6 +94,26 @@ class Baseline(LinearProjection):
 
     @abstractmethod
     def _solve(
-        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int
+        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, masses: FloatArray | None, d: int
     ) -> tuple[FloatArray, list[Note]]:
         """Learn what is special to the method; return a frame of the subspace, shape (p, d), and what to warn of."""
+
+
+def _masses(people: People, n_rows: int) -> FloatArray | None:
+    """Return the mass of each row; None where all have the mass 1."""
+    weighted = People(sample_weight=people.sample_weight)
+    return masses_of(compare(weighted, n_rows, Terms(), 0.0).attached)
+
+
+def _present(
+    X: AnyArray, groups: AnyArray | None, masses: FloatArray | None
+) -> tuple[AnyArray, AnyArray | None, FloatArray | None]:
+    """Return the rows that have a mass."""
+    if masses is None or masses.all():
+        return X, groups, masses
+    present = masses > 0
+    return (
+        X[present],
+        None if groups is None else check_two_groups(groups[present], int(present.sum())),
+        masses[present],
+    )

@@ -12,7 +12,7 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca._utils.warn import Note
 from fairpca.baselines._admm import SDPResult, solve_fpca
 from fairpca.baselines._base import Baseline
-from fairpca.baselines._problem import FPCAProblem
+from fairpca.baselines._problem import FPCAProblem, Moments
 from fairpca.baselines._stiefel import FrameObjective, optimise_frame
 from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning
@@ -164,12 +164,12 @@ class FPCA(Baseline):
         check_integer("max_iter", self.max_iter, 1)
 
     def _solve(
-        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int
+        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, masses: FloatArray | None, d: int
     ) -> tuple[FloatArray, list[Note]]:
         first = None if groups is None else groups == np.unique(groups)[0]
         if first is not None and d == rows.shape[1]:
-            self._check_room(rows, first, d)
-        problem = FPCAProblem.of(rows, axes, first, d, float(self.delta), float(self.mu), self.form)
+            self._check_room(rows, first, masses, d)
+        problem = FPCAProblem.of(rows, axes, first, d, float(self.delta), float(self.mu), self.form, masses)
         result = solve_fpca(problem, int(self.max_iter), float(self.gap_tolerance))
         self._learn(problem, result, d)
         notes: list[Note] = [] if self.converged_ else [(self._explain(problem), ConvergenceWarning)]
@@ -191,9 +191,9 @@ class FPCA(Baseline):
         following = self.eigenvalues_[d : d + 1]
         self.tied_ = bool(np.any(self.eigenvalues_[d - 1] - following <= _TIE))
 
-    def _check_room(self, rows: FloatArray, first: BoolArray, d: int) -> None:
+    def _check_room(self, rows: FloatArray, first: BoolArray, masses: FloatArray | None, d: int) -> None:
         """Refuse to keep all features while the means must come closer than they are."""
-        distance = float(np.linalg.norm(rows[first].mean(axis=0) - rows[~first].mean(axis=0)))
+        distance = float(np.linalg.norm(Moments.of(rows, first, masses).f))
         if distance > self.delta + 1e-12 * math.sqrt(rows.shape[1]):
             raise ValueError(
                 f"n_components={d} keeps every direction, so the group means stay {distance:.3g} apart "

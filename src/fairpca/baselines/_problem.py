@@ -32,22 +32,49 @@ class Moments:
     f: FloatArray
 
     @classmethod
-    def of(cls, rows: FloatArray, first: BoolArray | None) -> "Moments":
-        """Take the moments of centred rows; `first` marks the rows of one group, None means no groups."""
-        n, r = rows.shape
-        C = rows.T @ rows / (n * np.linalg.norm(rows))
+    def of(cls, rows: FloatArray, first: BoolArray | None, masses: FloatArray | None = None) -> "Moments":
+        """Take the moments of centred rows; `first` marks the rows of one group, None means no groups.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, r)
+            Centred rows.
+        first : ndarray of bool of shape (n,) or None
+            Rows of one group; None without groups.
+        masses : ndarray of shape (n,), default=None
+            Masses of the rows; by default 1.
+        """
+        weighted = rows if masses is None else np.sqrt(masses)[:, None] * rows
+        mass, r = float(len(rows) if masses is None else masses.sum()), rows.shape[1]
+        C = weighted.T @ weighted / (mass * np.linalg.norm(weighted))
         if first is None:
             return cls(C, np.zeros((r, r)), np.zeros(r))
-        means = [rows[mask].mean(axis=0) for mask in (first, ~first)]
-        centred = [rows[mask] - mean for mask, mean in zip((first, ~first), means, strict=True)]
-        covariances = [part.T @ part / len(part) for part in centred]
-        return cls(C, covariances[0] - covariances[1], means[0] - means[1])
+        parts = [mean_and_covariance(rows[mask], None if masses is None else masses[mask]) for mask in (first, ~first)]
+        (mean, covariance), (other_mean, other_covariance) = parts
+        return cls(C, covariance - other_covariance, mean - other_mean)
 
     def shifts(self, form: str) -> tuple[float, float]:
         """Return a and b that make Q + a I and b I - Q positive semidefinite, also on null axes."""
         eigenvalues = np.linalg.eigvalsh(self.Q)
         a, b = max(0.0, -float(eigenvalues[0])), max(0.0, float(eigenvalues[-1]))
         return (a, b) if form == "published" else (max(a, b), max(a, b))
+
+
+def mean_and_covariance(rows: FloatArray, masses: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the mean and the covariance (divisor n) of rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, r)
+        Rows.
+    masses : ndarray of shape (n,) or None
+        Their masses; None where all are 1.
+    """
+    mean = np.average(rows, axis=0, weights=masses)
+    centred = rows - mean
+    if masses is None:
+        return mean, centred.T @ centred / len(rows)
+    return mean, (masses[:, None] * centred).T @ centred / masses.sum()
 
 
 @dataclass(frozen=True)
@@ -99,6 +126,7 @@ class FPCAProblem:
         delta: float,
         mu: float,
         form: str,
+        masses: FloatArray | None = None,
     ) -> "FPCAProblem":
         """Set up the program for centred rows.
 
@@ -112,9 +140,11 @@ class FPCAProblem:
             Rows of one of the two groups; None leaves both fairness terms out.
         n_components, delta, mu, form
             As in `FPCA`.
+        masses : ndarray of shape (n,), default=None
+            Masses of the rows; by default 1.
         """
         live, null = np.split(principal.axes, [principal.rank], axis=1)
-        moments = Moments.of(rows @ live, first)
+        moments = Moments.of(rows @ live, first, masses)
         norm = float(np.linalg.norm(moments.f))
         has_means = norm > _NEGLIGIBLE * np.sqrt(principal.variances.sum())
         bounded = has_means and delta > 0.0

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note
 from fairpca.baselines._base import Baseline
+from fairpca.baselines._problem import mean_and_covariance
 from fairpca.data import PrincipalAxes
 
 _BISECTIONS = 60
@@ -104,7 +105,7 @@ class ReconstructionFairPCA(Baseline):
         self.standardize = standardize
 
     def _solve(
-        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, d: int
+        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, masses: FloatArray | None, d: int
     ) -> tuple[FloatArray, list[Note]]:
         self.converged_ = True
         if groups is None:
@@ -113,7 +114,10 @@ class ReconstructionFairPCA(Baseline):
             return axes.axes[:, :d], []
         self.groups_ = np.unique(groups)
         coordinates = axes.coordinates(rows)[:, : max(d, axes.rank)]
-        tradeoff = Tradeoff.of([coordinates[groups == label] for label in self.groups_], d)
+        members = [groups == label for label in self.groups_]
+        tradeoff = Tradeoff.of(
+            [mean_and_covariance(coordinates[own], None if masses is None else masses[own])[1] for own in members], d
+        )
         frame, self.mixture_weight_, self.n_iter_ = tradeoff.solve()
         self.group_losses_ = tradeoff.losses(frame)
         bound = tradeoff.lower_bound(self.mixture_weight_)
@@ -140,12 +144,11 @@ class Tradeoff:
     n_components: int
 
     @classmethod
-    def of(cls, parts: list[FloatArray], n_components: int) -> "Tradeoff":
-        """Take the covariances of two sets of rows."""
-        centred = [part - part.mean(axis=0) for part in parts]
-        covariances = np.stack([part.T @ part / len(part) for part in centred])
-        best = np.linalg.eigvalsh(covariances)[:, ::-1][:, :n_components].sum(axis=1)
-        return cls(covariances, best, n_components)
+    def of(cls, covariances: list[FloatArray], n_components: int) -> "Tradeoff":
+        """Take the covariances of two groups."""
+        both = np.stack(covariances)
+        best = np.linalg.eigvalsh(both)[:, ::-1][:, :n_components].sum(axis=1)
+        return cls(both, best, n_components)
 
     def losses(self, frame: FloatArray) -> FloatArray:
         """Return the loss of each group, at least 0."""

@@ -8,7 +8,7 @@ from scipy.stats import ortho_group
 from comparisons import by_group, by_weights, exact_mmd
 from fairpca.comparison import Comparison
 from fairpca.geometry import PolarCurve, taylor_slope
-from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, TwoLevelMMD
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Ledger, TwoLevelMMD
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
 
@@ -181,7 +181,7 @@ class Sampled:
         fine = kind(rows, self.coordinates, self.comparison, self.bandwidth, **options)
         around = fine.around(self.V, np.zeros(1))
         curvature = HermiteMMD(rows, self.coordinates, self.comparison, self.bandwidth, n_features=100)
-        return TwoLevelMMD(around, curvature.curvature_around(self.V), self.coarse()), around
+        return TwoLevelMMD(around, curvature.curvature_around(self.V), self.coarse(), Ledger()), around
 
     def coarse(self):
         codes = self.codes[self.sample]

@@ -19,6 +19,7 @@ from fairpca.mmd import (
     ExactMMD,
     FourierMMD,
     HermiteMMD,
+    Ledger,
     Measurement,
     TwoLevelMMD,
     bandwidth_rows,
@@ -140,7 +141,7 @@ class ManyRows:
         """
         fine = self._approximation(tolerances).around(frame, known)
         curvature = self._second_order.curvature_around(frame)
-        return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy))
+        return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy, self._ledger))
 
     def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return the vector h at a frame in time linear in the rows, with bounds on its errors."""
@@ -198,6 +199,10 @@ class ManyRows:
         if self.method == "fourier":
             return FourierMMD(self.rows, self.coordinates, self.comparison, self.bandwidth, accuracy=accuracy)
         return self._hermite(N_FEATURES)
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        return Ledger()
 
     @cached_property
     def _second_order(self) -> HermiteMMD:

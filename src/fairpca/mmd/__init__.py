@@ -5,7 +5,7 @@ from fairpca.mmd._approximation import Approximation
 from fairpca.mmd._bandwidth import bandwidth_rows, median_bandwidth, rows_by_mass
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._measurement import Measurement
-from fairpca.mmd._two_level import TwoLevelMMD
+from fairpca.mmd._two_level import Ledger, TwoLevelMMD
 from fairpca.mmd.exact import ExactMMD, Islands, engine, gaussian_products, kernel_products, using_engine
 from fairpca.mmd.fourier import FourierMMD
 from fairpca.mmd.hermite import HermiteMMD
@@ -17,6 +17,7 @@ __all__ = [
     "FourierMMD",
     "HermiteMMD",
     "Islands",
+    "Ledger",
     "Measurement",
     "TwoLevelMMD",
     "bandwidth_rows",

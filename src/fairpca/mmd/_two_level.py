@@ -1,6 +1,7 @@
 """A discrepancy on all rows that takes its Hessian from a sample of them while that serves."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from fairpca._utils.typing import FloatArray
@@ -51,6 +52,13 @@ class SecondOrderMMD(FirstOrderMMD, Curvature, Protocol):
     """A discrepancy that has a Hessian of its own as well."""
 
 
+@dataclass
+class Ledger:
+    """How many gradients were taken since the first Hessian of a sample; None before it."""
+
+    gradients: int | None = None
+
+
 class TwoLevelMMD:
     """Values and gradients of all rows; Hessians of a sample while these serve, then of all rows.
 
@@ -58,7 +66,8 @@ class TwoLevelMMD:
     as a few gradients of many rows, often serves as well. Where the groups differ a little in every direction it does
     not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's, unless
     one of all rows costs no more. Once the gradients since then have cost as much as a Hessian of all rows, all others
-    are of all rows: however many steps were to come, that is about twice the least work at most.
+    are of all rows: however many steps were to come, that is about twice the least work at most. A ledger keeps count
+    from one fit of the same rows to the next.
 
     Parameters
     ----------
@@ -68,6 +77,8 @@ class TwoLevelMMD:
         Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
     coarse : ExactMMD
         The discrepancy of a sample, in the same coordinates and with the same bandwidth.
+    ledger : Ledger
+        What has been done on these rows so far.
 
     Attributes
     ----------
@@ -77,7 +88,7 @@ class TwoLevelMMD:
         Rows of the last Hessian.
     """
 
-    def __init__(self, fine: FirstOrderMMD, curvature: Curvature, coarse: ExactMMD) -> None:
+    def __init__(self, fine: FirstOrderMMD, curvature: Curvature, coarse: ExactMMD, ledger: Ledger) -> None:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
@@ -88,12 +99,12 @@ class TwoLevelMMD:
         self._fine = fine
         self._curvature = curvature
         self._coarse = coarse
-        self._gradients_since: int | None = None
+        self._ledger = ledger
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) of all rows and the gradients."""
-        if self._gradients_since is not None:
-            self._gradients_since += 1
+        if self._ledger.gradients is not None:
+            self._ledger.gradients += 1
         return self._fine.evaluate(V)
 
     def hessian(
@@ -114,10 +125,10 @@ class TwoLevelMMD:
         work = self._curvature.hessian_work(V, Q)
         if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
             return self._curvature
-        if self._gradients_since is None:
-            self._gradients_since = 0
+        if self._ledger.gradients is None:
+            self._ledger.gradients = 0
             return self._coarse
-        paid = self._gradients_since * self._fine.gradient_work(V) >= work
+        paid = self._ledger.gradients * self._fine.gradient_work(V) >= work
         return self._curvature if paid else self._coarse
 
 

@@ -3,8 +3,9 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,8 +27,8 @@ STRICTER = 0.5, 0.1
 with fewer live components it may."""
 
 MAX_CORRECTIONS, FAR_OFF, HELPED = 3, 1.5, 0.8
-"""How often the answer of a sample is asked for again, from which share of the tolerance on, and to which share of that
-it must have come down: a cycle on the sample costs less than a gradient of all rows."""
+"""How often the answer of few rows is asked for again, from which share of the tolerance on, and to which share of that
+it must have come down: a cycle on a sample costs less than a gradient of all rows."""
 
 WIDE = 0.5
 """Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
@@ -154,17 +155,41 @@ class LevelsTask:
         return guess if self._data.part is None else self._solve_on_part(self._data.part, guess)
 
     def _solve_on_sample(self, start: str | FloatArray, share: float) -> WarmStart:
-        """Return an answer of the sample whose h on all rows is not far above a share of the tolerances.
+        """Return an answer of the sample to a share of the tolerances."""
+        # The plug-in MMD^2 of few rows is larger; the sample is asked for what corresponds to tau on all rows.
+        fair = mean_matched_frame(self._data.sample, self._data.sample.shape[0])
+        excess = self._data.sample.discrepancies(fair) - self._data.estimate(fair, self._tolerances).values
 
-        The plug-in MMD^2 of few rows is larger: the sample is asked for what corresponds to tau on all rows. How much
-        that is, is first taken from a fair frame. Where the answer is far off on all rows all the same, as with
-        tolerances far below what chance shows of small groups, it is taken from the answer, and asked for again.
+        def solve(goals: FloatArray, first: Start) -> Solution:
+            problem = self._data.sample.afresh()
+            return self._run(problem, goals, first, problem.discrepancy.n_rows, "exact")
+
+        return self._asked_again(solve, share * self._tolerances, excess, start)
+
+    def _solve_on_part(self, part: Leveled, guess: WarmStart) -> WarmStart:
+        excess = (
+            part.estimate(_live(guess), self._tolerances).values
+            - self._data.estimate(_live(guess), self._tolerances).values
+        )
+
+        def solve(goals: FloatArray, first: WarmStart) -> Solution:
+            known = part.estimate(_live(first), self._tolerances).values
+            problem = part.around(_live(first), self._tolerances, known)
+            return self._run(problem, goals, first, part.n_rows, part.method)
+
+        return self._asked_again(solve, self._tolerances, excess, guess)
+
+    def _asked_again(
+        self, solve: Callable[[FloatArray, Any], Solution], asked: FloatArray, excess: FloatArray, start: Start
+    ) -> WarmStart:
+        """Return an answer of few rows whose h on all rows is not far above what is asked for.
+
+        Few rows are asked for as much more as their h exceeds that of all rows, first at another frame. Where the
+        answer is far off on all rows all the same, as with tolerances far below what chance shows of small groups, the
+        excess is taken from the answer, and a stricter one asked for.
         """
-        problem, asked = self._data.sample.afresh(), share * self._tolerances
-        fair = mean_matched_frame(problem, problem.shape[0])
-        excess = problem.discrepancies(fair) - self._data.estimate(fair, self._tolerances).values
         goals = asked + np.maximum(0.0, excess)
-        solution = self._run(problem, goals, start, problem.discrepancy.n_rows, "exact")
+        solution = solve(goals, start)
         worst = math.inf
         for _ in range(MAX_CORRECTIONS):
             guess = solution.warm.on_other_rows(self._pca)
@@ -173,17 +198,8 @@ class LevelsTask:
             if not FAR_OFF < worst < HELPED * before or not solution.result.meets or self._remaining() == 0.0:
                 break
             goals = np.minimum(goals, asked + np.maximum(0.0, solution.result.mmd2s - known))
-            problem = self._data.sample.afresh()
-            solution = self._run(problem, goals, guess, problem.discrepancy.n_rows, "exact")
+            solution = solve(goals, guess)
         return solution.warm.on_other_rows(self._pca)
-
-    def _solve_on_part(self, part: Leveled, guess: WarmStart) -> WarmStart:
-        live = _live(guess)
-        known = part.estimate(live, self._tolerances)
-        excess = known.values - self._data.estimate(live, self._tolerances).values
-        problem = part.around(live, self._tolerances, known.values)
-        goals = self._tolerances + np.maximum(0.0, excess)
-        return self._run(problem, goals, guess, part.n_rows, part.method).warm.on_other_rows(self._pca)
 
     def _solve_on_all(self, guess: WarmStart) -> Solution:
         known = self._data.estimate(_live(guess), self._tolerances)

@@ -1,10 +1,11 @@
-"""The same fit on one Dask worker and on two, one thread each, in one run.
+"""The same fit on one Dask worker and on two, one thread each, whose memory goes back to the system or is kept.
 
 python benchmarks/cluster.py --rows 1e6 --save cluster
 """
 
 import argparse
 import time
+from itertools import product
 
 import dask
 import dask.array as da
@@ -17,6 +18,10 @@ from fairpca import FairPCA
 from fairpca.geometry import projection_distance
 
 BLOCKS = 16
+MEMORY = {
+    "returned": {"MALLOC_TRIM_THRESHOLD_": 2**16},  # as Dask starts workers
+    "kept": {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30},
+}
 IN_MEMORY = 2_000_000
 
 
@@ -35,7 +40,8 @@ def blocks(n):
     return da.concatenate(X), da.concatenate(groups)
 
 
-def on_workers(n_workers, n):
+def on_workers(n_workers, n, memory):
+    dask.config.set({"distributed.nanny.pre-spawn-environ": MEMORY[memory]})
     cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster, Client(cluster) as client:
         # Rows wait in the workers' memory, and every worker has imported what it needs.
@@ -56,9 +62,10 @@ def main():
         X, groups = dask.compute(*blocks(n))
         seconds, local = fit(X, groups)
         rows.append({"workers": 0, "n": n, "p": COLUMNS, "seconds": seconds, "mmd2": local.mmd2_})
-    for n_workers in (1, 2):
-        seconds, model = on_workers(n_workers, n)
-        rows.append({"workers": n_workers, "n": n, "p": COLUMNS, "seconds": seconds, "mmd2": model.mmd2_})
+    for memory, n_workers in product(MEMORY, (1, 2)):
+        seconds, model = on_workers(n_workers, n, memory)
+        row = {"workers": n_workers, "memory": memory, "n": n, "p": COLUMNS, "seconds": seconds, "mmd2": model.mmd2_}
+        rows.append(row)
         if local is not None:
             rows[-1]["distance_to_in_memory"] = projection_distance(model.components_.T, local.components_.T)
     for row in rows:

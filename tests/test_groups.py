@@ -289,11 +289,11 @@ def test_groups_of_other_row_labels_are_matched_by_position_with_a_warning(fit, 
 
 def test_duplicate_row_labels_count(frame, group):
     doubled, other = ["a", "b", "b"] * 20, ["a", "a", "b"] * 20
-    check_same_rows(frame.set_axis(doubled), group.set_axis(doubled))
+    check_same_rows(frame.set_axis(doubled), {"sensitive_features": group.set_axis(doubled)})
     with pytest.raises(ValueError, match="another order"):
-        check_same_rows(frame.set_axis(doubled), group.set_axis(["b", "b", "a"] * 20))
+        check_same_rows(frame.set_axis(doubled), {"sensitive_features": group.set_axis(["b", "b", "a"] * 20)})
     with pytest.warns(RowLabelsWarning):
-        check_same_rows(frame.set_axis(doubled), group.set_axis(other))
+        check_same_rows(frame.set_axis(doubled), {"sensitive_features": group.set_axis(other)})
 
 
 def in_parts(table, npartitions):
@@ -314,13 +314,15 @@ def test_row_labels_of_dask_are_compared_too(frame, group, rows, groups, index):
         frame, group = frame.set_axis(index), group.set_axis(index)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_same_rows(rows(frame), groups(group))
+        check_same_rows(rows(frame), {"sensitive_features": groups(group)})
     with pytest.raises(ValueError, match="another order"):
-        check_same_rows(rows(frame), groups(group[::-1]))
+        check_same_rows(rows(frame), {"sensitive_features": groups(group[::-1])})
     with pytest.raises(ValueError, match="another order"):
-        check_same_rows(rows(frame), groups(pd.concat([group[:7], group[8:20], group[7:8], group[20:]])))
+        check_same_rows(
+            rows(frame), {"sensitive_features": groups(pd.concat([group[:7], group[8:20], group[7:8], group[20:]]))}
+        )
     with pytest.warns(RowLabelsWarning):
-        check_same_rows(rows(frame), groups(group.set_axis(np.arange(60) + 0.5)))
+        check_same_rows(rows(frame), {"sensitive_features": groups(group.set_axis(np.arange(60) + 0.5))})
 
 
 def test_a_fit_on_dask_refuses_groups_in_another_order(frame, group):

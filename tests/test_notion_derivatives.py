@@ -9,7 +9,7 @@ from fairpca.comparison import People, Terms, compare
 from fairpca.geometry import taylor_slope
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, HermiteMMD
 from fairpca.rows import ArrayRows, DaskRows
-from test_fair_for_whom import KINDS, NOTIONS, people
+from people_tables import KINDS, NOTIONS, people
 
 # With weights and without in turns, so that each meets every notion and every kind.
 CASES = [(notion, kind, (a + b) % 2 == 0) for a, notion in enumerate(NOTIONS) for b, kind in enumerate(KINDS)]

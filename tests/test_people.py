@@ -13,11 +13,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from dense_judge import judge
 from fairpca import FairPCA, fair_pca_path
 from fairpca.baselines import FPCA, ReconstructionFairPCA
+from fairpca.comparison import LEFT_OUT, features_of
 from fairpca.exceptions import AttributeInTableWarning, LeftOutWarning
 from fairpca.metrics import mmd2, mmd2_by_measure
-from test_fair_for_whom import people
+from people_tables import people
 
 
 @pytest.fixture
@@ -288,6 +290,46 @@ def test_neither_units_nor_outliers_of_a_number_matter(table):
     stretched = np.where(age == age.max(), 1e9, np.exp(age / 10))
     one, other = (FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=values) for values in (age, stretched))
     np.testing.assert_allclose(one.components_, other.components_, atol=1e-9)
+
+
+def test_features_of_a_number_leave_out_no_more_than_they_say():
+    places = np.linspace(0, 1, 4001)
+    features = features_of(places)
+    left = 1 - np.einsum("ij,ij->i", features, features)
+    assert 0.1 * LEFT_OUT < left.max() <= LEFT_OUT
+    assert left.min() > -1e-9
+
+
+@pytest.mark.parametrize(
+    "container", [np.asarray, lambda values: da.from_array(np.asarray(values), chunks=100)], ids=["memory", "dask"]
+)
+def test_a_discrepancy_of_every_kind_wherever_the_rows_are(table, container):
+    X, known = table
+    Z = X[:, :2]
+    there = mmd2_by_measure(
+        container(Z),
+        container(known["y"].to_numpy()),
+        sensitive_features={"sex": container(known["sex"].to_numpy().astype(object)), "age": container(known["age"])},
+        sample_weight=container(known["weight"].to_numpy()),
+        fairness="equalized_odds",
+        bandwidth=2.0,
+    )
+    expected = judge(
+        Z,
+        2.0,
+        {name: known[name].to_numpy() for name in ("sex", "age")},
+        y=known["y"].to_numpy(),
+        among=[0, 1],
+        weight=known["weight"],
+        continuous=["age"],
+    )
+    assert there == pytest.approx(expected, abs=LEFT_OUT)
+
+
+def test_ways_to_compare_that_do_not_exist_are_named(table):
+    X, known = table
+    with pytest.raises(TypeError, match=r"'fairnes' is no way to compare people; choose among .*'fairness'"):
+        mmd2(X, sensitive_features=known["sex"], fairnes="equalized_odds")
 
 
 def test_a_group_for_each_row_is_refused(table):

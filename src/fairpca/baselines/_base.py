@@ -67,8 +67,7 @@ class Baseline(LinearProjection):
         return self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight).transform(X)
 
     def _fit(self, X: Any, people: People) -> list[Note]:
-        for argument, table in people.tables.items():
-            check_same_rows(X, table, argument)
+        check_same_rows(X, people.tables)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         d = check_n_components(self.n_components, X.shape[1])
         check_flag("standardize", self.standardize)

@@ -1,7 +1,7 @@
 """Who must look alike: people, strata and contrasts between them. Fairness lives here and nowhere else."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.comparison._attribute import ATTRIBUTE_BANDWIDTH, LEFT_OUT, Standing
+from fairpca.comparison._attribute import LEFT_OUT, features_of
 from fairpca.comparison._compare import Compared, compare
 from fairpca.comparison._comparison import Comparison, Contrast, Dependence, Strata
 from fairpca.comparison._measures import Measure
@@ -18,10 +18,9 @@ from fairpca.comparison._row_weights import MASS, NOWHERE, DenseColumns, RowWeig
 from fairpca.comparison._same_rows import check_same_rows
 from fairpca.comparison._terms import People, Terms, notion_from
 from fairpca.comparison._tolerances import check_tolerances
-from fairpca.comparison._two_groups import check_labels, check_two_groups
+from fairpca.comparison._two_groups import check_two_groups
 
 __all__ = [
-    "ATTRIBUTE_BANDWIDTH",
     "LEFT_OUT",
     "MASS",
     "NOTIONS",
@@ -39,15 +38,14 @@ __all__ = [
     "Notion",
     "People",
     "RowWeights",
-    "Standing",
     "Strata",
     "Terms",
     "against_others",
-    "check_labels",
     "check_same_rows",
     "check_tolerances",
     "check_two_groups",
     "compare",
+    "features_of",
     "masses_of",
     "notion_from",
 ]

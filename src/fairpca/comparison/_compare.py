@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from fairpca.comparison._comparison import Comparison
 from fairpca.comparison._dask_columns import read_column_beside
 from fairpca.comparison._dependences import dependences, in_standing
 from fairpca.comparison._echoes import KnownAttribute
-from fairpca.comparison._measures import Measure, group_attributes, group_measures, segments, with_full_names
+from fairpca.comparison._measures import Measure, Segment, group_attributes, group_measures, segments, with_full_names
 from fairpca.comparison._row_weights import MASS
-from fairpca.comparison._sample_weight import Masses, read_weights
+from fairpca.comparison._sample_weight import read_weights
 from fairpca.comparison._table import columns_of
 from fairpca.comparison._terms import People, Terms
 from fairpca.rows import is_dask
@@ -67,37 +68,50 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
         tau, for all measures, one by one, or by attribute.
     """
+    if people.sensitive_features is not None and terms.notion.needs_labels and people.y is None:
+        raise ValueError(f"fairness={terms.fairness!r} speaks of labels: pass them as y, one for each row.")
     masses = read_weights(people.sample_weight, rows)
     if people.sensitive_features is None:
-        cells = Cells.of([], _of_rows(masses), _zeros(rows))
-        return Compared(_attached(cells, masses, []), None, (), {}, ())
+        return Compared(_attached(Cells.of([], masses, _zeros(rows)), masses, []), None, (), {}, ())
     attributes = _attributes(people, rows, terms)
     labels, controls = _labels(people, rows, terms), _controls(people, rows)
     groups = [column for column in attributes if isinstance(column, LabelColumn)]
-    numbers = [in_standing(column, _of_rows(masses)) for column in attributes if isinstance(column, NumberColumn)]
-    cells = Cells.of([*groups, *labels, *controls], _of_rows(masses), _zeros(rows))
+    numbers = [in_standing(column, masses) for column in attributes if isinstance(column, NumberColumn)]
+    cells = Cells.of([*groups, *labels, *controls], masses, _zeros(rows))
     attached = _attached(cells, masses, numbers)
     among = terms.notion.among(labels[0].labels.tolist() if labels else [], terms.favourable)
     compared_among = segments(among, cells.labels[:, len(groups)] if labels else None, controls, cells)
-    measures: list[Measure] = []
-    left_out: list[str] = []
-    for attribute in group_attributes(groups, cells, terms.sensitive == "intersections"):
-        found = [group_measures(attribute, segment, cells, terms.notion, terms.rule) for segment in compared_among]
-        if not any(each for each, _ in found):
-            raise ValueError(_nobody(attribute.name, attribute.labels, [word for _, words in found for word in words]))
-        measures += [measure for each, _ in found for measure in each]
-        left_out += [word for _, words in found for word in words]
+    measures, left_out = _of_groups(groups, cells, compared_among, terms)
     for position, number in enumerate(numbers, start=MASS + 1):
         measures += dependences(number.name, position, attached, compared_among, terms.min_group_size)
     named = tuple(with_full_names(measures))
     heaviest = None if masses is None else cells.sums.heaviest
     comparison = Comparison.of(cells.sums.masses, [each.measured for each in named], tolerance, heaviest)
-    kinds = {
+    known = _known(groups, numbers) if isinstance(rows, int) else ()
+    return Compared(attached, comparison, named, _kinds(attributes), tuple(left_out), known)
+
+
+def _of_groups(
+    groups: Sequence[LabelColumn], cells: Cells, compared_among: Sequence[Segment], terms: Terms
+) -> tuple[list[Measure], list[str]]:
+    """Return the measures that compare groups, and what is left out, in words."""
+    measures: list[Measure] = []
+    left_out: list[str] = []
+    for attribute in group_attributes(groups, cells, terms.sensitive == "intersections"):
+        found = [group_measures(attribute, segment, cells, terms.notion, terms.rule) for segment in compared_among]
+        words = list(chain.from_iterable(each for _, each in found))
+        if not any(each for each, _ in found):
+            raise ValueError(_nobody(attribute.name, attribute.labels, words))
+        measures += chain.from_iterable(each for each, _ in found)
+        left_out += words
+    return measures, left_out
+
+
+def _kinds(attributes: Sequence[Column]) -> dict[str, str]:
+    return {
         column.name or "sensitive_features": "groups" if isinstance(column, LabelColumn) else "continuous"
         for column in attributes
     }
-    known = _known(groups, numbers) if isinstance(rows, int) else ()
-    return Compared(attached, comparison, named, kinds, tuple(left_out), known)
 
 
 def _known(groups: Sequence[LabelColumn], numbers: Sequence[NumberColumn]) -> tuple[KnownAttribute, ...]:
@@ -119,8 +133,6 @@ def _labels(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[L
     """Return the labels, if the notion speaks of them."""
     if not terms.notion.needs_labels:
         return []
-    if people.y is None:
-        raise ValueError(f"fairness={terms.fairness!r} speaks of labels: pass them as y, one for each row.")
     return [_as_labels(_read("y", people.y, rows, Reading("y")))]
 
 
@@ -146,22 +158,18 @@ def _as_labels(column: Column) -> LabelColumn:
     return column
 
 
-def _of_rows(masses: Masses | None) -> Any:
-    return None if masses is None else masses.of_rows
-
-
 def _zeros(rows: int | tuple[int, ...]) -> Any:
     if isinstance(rows, int):
         return np.zeros((rows, 1), dtype=np.int64)
     return require("dask.array", "dask").zeros((sum(rows), 1), chunks=(rows, (1,)), dtype=np.int64)
 
 
-def _attached(cells: Cells, masses: Masses | None, numbers: Sequence[NumberColumn]) -> Any:
+def _attached(cells: Cells, masses: Any, numbers: Sequence[NumberColumn]) -> Any:
     if masses is None and not numbers:
         return cells.codes
     array = require("dask.array", "dask") if is_dask(cells.codes) else np
     ones = array.ones_like(cells.codes, dtype=np.float64)
-    columns = [cells.codes.astype(np.float64), ones if masses is None else masses.of_rows]
+    columns = [cells.codes.astype(np.float64), ones if masses is None else masses]
     columns += [number.values for number in numbers]
     attached = array.concatenate(columns, axis=1)
     return attached.rechunk({1: -1}) if is_dask(attached) else attached

@@ -31,10 +31,12 @@ def in_standing(column: NumberColumn, masses: Any) -> NumberColumn:
     if is_dask(values):
         values, of_rows = compute(values, of_rows)
     if np.isnan(values).all():
-        raise ValueError(f"{column.name or 'sensitive_features'} has no values, all are missing.")
+        raise ValueError(f"{column.name or 'sensitive_features'} has no values, all are missing; leave it out.")
     standing = Standing.among(values[:, 0], None if of_rows is None else of_rows[:, 0])
     if len(standing.values) == 1:
-        raise ValueError(f"{column.name or 'sensitive_features'} has one value only, {standing.values[0]:g}.")
+        raise ValueError(
+            f"{column.name or 'sensitive_features'} has one value only, {standing.values[0]:g}; two are needed."
+        )
     if is_dask(column.values):
         return NumberColumn(column.name, column.values.map_blocks(standing.of, dtype=np.float64))
     return NumberColumn(column.name, standing.of(values))
@@ -63,9 +65,10 @@ def dependences(
     for segment in compared_among:
         total = float(masses[segment.cells].sum())
         n_rows = int(rows[segment.cells].sum())
-        words = (name or "sensitive_features") + (f" among {segment.name}" if segment.name else "")
         if n_rows < least:
-            raise ValueError(f"{words} has {n_rows} rows with a value; min_group_size={least} are needed.")
+            raise ValueError(
+                f"{segment.words(name)} has {n_rows} rows with a value; min_group_size={least} are needed."
+            )
         means = features[segment.cells].sum(axis=0) / total
         scales = np.append(np.where(segment.cells, 1.0 / total, 0.0), 0.0)
         columns = DenseColumns(position, means, scales)

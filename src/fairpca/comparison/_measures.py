@@ -50,6 +50,10 @@ class Segment:
     name: str
     cells: BoolArray
 
+    def words(self, attribute: str) -> str:
+        """Return an attribute among these rows, in words."""
+        return (attribute or "sensitive_features") + (f" among {self.name}" if self.name else "")
+
 
 @dataclass(frozen=True, eq=False)
 class Measure:
@@ -158,7 +162,7 @@ def group_measures(
     rule : SmallGroups
         Says what becomes of small ones.
     """
-    where = (attribute.name or "sensitive_features") + (f" among {segment.name}" if segment.name else "")
+    where = segment.words(attribute.name)
     inside = segment.cells & (attribute.of_cells >= 0)
     rows = _summed(attribute, inside, cells.sums.rows).astype(np.int64)
     settled = rule.settle(where, attribute.labels, rows)

@@ -3,8 +3,10 @@
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import add
 from typing import Any
 
@@ -19,8 +21,8 @@ _BASE = 0x9E3779B97F4A7C15
 _WORD = 2**64
 
 
-def check_same_rows(X: Any, table: Any, argument: str = "sensitive_features") -> None:
-    """Refuse a table whose rows have the labels of those of `X` in another order, and warn where the labels differ.
+def check_same_rows(X: Any, tables: Mapping[str, Any]) -> None:
+    """Refuse tables whose rows have the labels of those of `X` in another order, and warn where the labels differ.
 
     Rows are always matched by position. Tables without labels of rows (the index of pandas and Dask frames and series)
     pass, and so do tables of different lengths, which are refused elsewhere.
@@ -29,21 +31,27 @@ def check_same_rows(X: Any, table: Any, argument: str = "sensitive_features") ->
     ----------
     X : object
         Rows, as the user passed them.
-    table : object
-        What else is known of the rows, as the user passed it.
-    argument : str, default="sensitive_features"
-        Its name, for messages.
+    tables : mapping of str to object
+        What else is known of the rows, as the user passed it, by the name of the argument.
     """
-    indices = [_index(X), _index(table)]
-    if indices[0] is None or indices[1] is None:
+    index = _index(X)
+    others = {argument: _index(table) for argument, table in tables.items()}
+    others = {argument: other for argument, other in others.items() if other is not None}
+    if index is None or not others:
         return
-    if any(map(is_dask, indices)):
-        first, second = _digests(indices)
-        lengths, same, reordered = (first.n_rows, second.n_rows), first == second, first.bag == second.bag
-    else:
-        lengths, same = (len(indices[0]), len(indices[1])), indices[0].equals(indices[1])
-        reordered = not same and Counter(indices[0].tolist()) == Counter(indices[1].tolist())
-    if lengths[0] != lengths[1] or same:
+    if any(map(is_dask, [index, *others.values()])):
+        own, *digests = _digests([index, *others.values()])
+        for argument, digest in zip(others, digests, strict=True):
+            _judge(argument, own.n_rows == digest.n_rows, own == digest, own.bag == digest.bag)
+        return
+    for argument, other in others.items():
+        same = index.equals(other)
+        reordered = not same and Counter(index.tolist()) == Counter(other.tolist())
+        _judge(argument, len(index) == len(other), same, reordered)
+
+
+def _judge(argument: str, as_long: bool, same: bool, reordered: bool) -> None:
+    if not as_long or same:
         return
     if reordered:
         raise ValueError(
@@ -105,7 +113,7 @@ def _digests(indices: list[Any]) -> list[IndexDigest]:
     """Return the digests of indices of which some are Dask's, in one pass over what they come from."""
     delayed = require("dask", "dask").delayed(digest_of_index)
     parts = [[delayed(part) for part in _parts(index)] for index in indices]
-    found = iter(compute(*parts[0], *parts[1]))
+    found = iter(compute(*chain.from_iterable(parts)))
     return [reduce(add, [next(found) for _ in each]) for each in parts]
 
 

@@ -69,24 +69,8 @@ class WeightSums:
         return 1.0 if self.whole else (self.n_rows - self.n_zero) / self.total
 
 
-@dataclass(frozen=True, eq=False)
-class Masses:
-    """How much each row counts.
-
-    Attributes
-    ----------
-    of_rows : ndarray, or dask.array.Array, of shape (n, 1)
-        Masses >= 0. A row of mass 2 counts as two equal rows.
-    n_zero : int
-        Rows without mass.
-    """
-
-    of_rows: Any
-    n_zero: int
-
-
-def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Masses | None:
-    """Check weights of rows; None where there are none.
+def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:
+    """Return how much each row counts: a row of mass 2 as two equal rows.
 
     Parameters
     ----------
@@ -94,6 +78,11 @@ def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Masses | No
         What the user passed.
     rows : int or tuple of int
         Number of rows; of a Dask table the rows of each block.
+
+    Returns
+    -------
+    masses : ndarray, or dask.array.Array, of shape (n, 1), or None
+        Masses >= 0; None where no weights were passed.
     """
     if sample_weight is None:
         return None
@@ -103,17 +92,17 @@ def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Masses | No
     sums = sums_of_weights(values)
     sums.check(rows if isinstance(rows, int) else sum(rows))
     scaled = sums.scale * values
-    return Masses(scaled if isinstance(rows, int) else in_blocks(scaled, rows), sums.n_zero)
+    return scaled if isinstance(rows, int) else in_blocks(scaled, rows)
 
 
-def _of_parts(parts: list[Any], chunks: tuple[int, ...]) -> Masses:
+def _of_parts(parts: list[Any], chunks: tuple[int, ...]) -> Any:
     delayed = require("dask", "dask").delayed
     found = compute(*(delayed(sums_of_weights)(delayed(numbers_of_weights)(part)) for part in parts))
     sums = reduce(add, found)
     sums.check(sum(chunks))
     lengths = tuple(each.n_rows for each in found)
     values = mapped_parts(numbers_of_weights, parts, lengths, chunks, np.dtype(np.float64))
-    return Masses(sums.scale * values, sums.n_zero)
+    return sums.scale * values
 
 
 def numbers_of_weights(part: Any) -> FloatArray:

@@ -78,9 +78,25 @@ class Terms:
         parameters : object
             Has the attributes.
         """
-        terms = cls(**{name: getattr(parameters, name) for name in cls.__dataclass_fields__})
-        terms.check()
-        return terms
+        return cls.named(**{name: getattr(parameters, name) for name in cls.__dataclass_fields__})
+
+    @classmethod
+    def named(cls, **terms: Any) -> "Terms":
+        """Take and check terms by their names.
+
+        Parameters
+        ----------
+        **terms : dict
+            Some of the attributes.
+        """
+        for name in terms:
+            if name not in cls.__dataclass_fields__:
+                raise TypeError(
+                    f"{name!r} is no way to compare people; choose among {sorted(cls.__dataclass_fields__)}."
+                )
+        chosen = cls(**terms)
+        chosen.check()
+        return chosen
 
     def check(self) -> None:
         """Refuse what has no meaning, before any work."""

@@ -183,8 +183,7 @@ class Fitter:
 
 def _table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[AnyArray, Compared]:
     """Return checked rows in memory, and what is compared."""
-    for argument, table in people.tables.items():
-        check_same_rows(X, table, argument)
+    check_same_rows(X, people.tables)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
     terms = _check_before_work(estimator, X.shape[1])
     return X, compare(people, len(X), terms, tolerance)
@@ -200,8 +199,7 @@ def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple
     if people.sensitive_features is None:
         raise ValueError("sensitive_features=None: with a Dask table FairPCA needs the groups; plain PCA is Dask-ML's.")
     rows = number_blocks(X)
-    for argument, table in people.tables.items():
-        check_same_rows(X, table, argument)
+    check_same_rows(X, people.tables)
     return rows, compare(people, rows.chunks[0], terms, tolerance)
 
 

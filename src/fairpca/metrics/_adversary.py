@@ -45,7 +45,7 @@ def delta_a(Z: Any, *, sensitive_features: Any, n_directions: int = 200, random_
     >>> delta_a([[0.0], [1.0], [2.0], [3.0]], sensitive_features=["a", "a", "b", "b"])
     1.0
     """
-    check_same_rows(Z, sensitive_features)
+    check_same_rows(Z, {"sensitive_features": sensitive_features})
     rows = in_own_units(check_array(Z, dtype=np.float64, input_name="Z"))
     groups = check_two_groups(sensitive_features, len(rows))
     generator = np.random.default_rng(check_random_state(random_state).randint(2**31))

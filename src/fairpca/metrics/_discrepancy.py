@@ -105,11 +105,9 @@ def mmd2_by_measure(
     {'sex: f against m': 0.0, 'age: old against young': 0.0}
     """
     people = People(sensitive_features, y, control_features, sample_weight)
-    for argument, table in people.tables.items():
-        check_same_rows(Z, table, argument)
+    check_same_rows(Z, people.tables)
     rows = check_array(Z, dtype=np.float64, input_name="Z")
-    chosen = Terms(**({"min_group_size": 2} | terms))
-    chosen.check()
+    chosen = Terms.named(**({"min_group_size": 2} | terms))
     sigma = check_bandwidth(bandwidth)
     compared = compare(people, len(rows), chosen, LOOSE)
     if compared.comparison is None:

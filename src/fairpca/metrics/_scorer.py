@@ -56,7 +56,7 @@ class FairVarianceScorer:
                 "fair_variance_scorer needs sensitive_features, the group of each row. In a search or a validation "
                 "sklearn.set_config(enable_metadata_routing=True) hands them on from fit(X, sensitive_features=...)."
             )
-        check_same_rows(X, sensitive_features)
+        check_same_rows(X, {"sensitive_features": sensitive_features})
         model, rows = _last_step(estimator, X)
         projections = check_array(model.transform(rows), dtype=np.float64, input_name="Z")
         groups = check_two_groups(sensitive_features, len(projections))

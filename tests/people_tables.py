@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-N, P = 500, 6
+N, P = 500, 8
 
 
 def people(seed=0, n=N):

@@ -34,7 +34,9 @@ def rows():
     return table(8000, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(("d", "method"), [(1, "fourier"), (2, "fourier"), (6, "hermite")])
+@pytest.mark.parametrize(
+    ("d", "method"), [pytest.param(1, "fourier", marks=pytest.mark.slow), (2, "fourier"), (6, "hermite")]
+)
 def test_levels_end_where_the_direct_fit_ends(rows, d, method):
     X, group = rows
     solver = Budget(gain_tolerance=1e-10)

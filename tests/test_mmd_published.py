@@ -53,7 +53,7 @@ def test_fourier_agrees_to_the_stated_bound(data, rng, accuracy, far):
 
 
 @pytest.mark.parametrize("far", [False, True])
-@pytest.mark.parametrize(("d", "n_features"), [(2, 200), (5, 300), (8, 1000)])
+@pytest.mark.parametrize(("d", "n_features"), [(2, 200), (5, 300), pytest.param(8, 1000, marks=pytest.mark.slow)])
 def test_hermite_agrees_to_the_stated_bound(data, rng, d, n_features, far):
     published = Published(data, d, rng, far)
     mmd = published.linear(HermiteMMD, n_features=n_features)

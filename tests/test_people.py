@@ -363,7 +363,7 @@ def test_a_column_that_tells_the_attribute_is_named(table):
     frame["years left"] = 100 - known["age"]
     with pytest.warns(AttributeInTableWarning, match="'female' tells sex; 'years left' tells age. Fair components may"):
         fitted(frame, known, "sex", "age")
-    with pytest.warns(AttributeInTableWarning, match="column 6 tells sensitive_features"):
+    with pytest.warns(AttributeInTableWarning, match="column 8 tells sensitive_features"):
         FairPCA(2, tolerance=0.05).fit(frame.to_numpy(), sensitive_features=known["sex"].to_numpy())
 
 

@@ -12,6 +12,7 @@ FLOORS = {
     "cli": 10,
     "paper": 9,
     "auditing": 8,
+    "planning": 8,
     "path": 8,
     "estimator": 8,
     "evaluation": 8,
@@ -36,8 +37,10 @@ HOMES = {
     "AuditResult": "auditing",
     "FairPCA": "estimator",
     "FairPCAPath": "path",
+    "Plan": "planning",
     "audit": "auditing",
     "fair_pca_path": "path",
+    "plan": "planning",
     "show_versions": "versions",
     "__version__": "_utils",
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.auditing._audit import audit
+from fairpca.auditing._reduction import projections
 from fairpca.auditing._result import AuditResult
 
-__all__ = ["AuditResult", "audit"]
+__all__ = ["AuditResult", "audit", "projections"]

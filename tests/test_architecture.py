@@ -35,13 +35,17 @@ FLOORS = {
 }
 HOMES = {
     "AuditResult": "auditing",
+    "Certificate": "auditing",
     "FairPCA": "estimator",
     "FairPCAPath": "path",
     "Plan": "planning",
+    "Verification": "auditing",
     "audit": "auditing",
     "fair_pca_path": "path",
+    "load_certificate": "auditing",
     "plan": "planning",
     "show_versions": "versions",
+    "verify": "auditing",
     "__version__": "_utils",
 }
 """Where the names live that the package itself exports."""

@@ -7,9 +7,7 @@ from numbers import Real
 from typing import Any
 
 from fairpca._utils.checks import check_integer
-
-LEAST_ROWS = 10
-"""Rows of a group below which an audit certifies nothing."""
+from fairpca.auditing import LEAST_ROWS
 
 ROUNDING = 1e-9
 

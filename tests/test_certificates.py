@@ -193,6 +193,16 @@ def test_other_groups_are_other_comparisons(case):
     assert any("but not certified: a against" in sentence for sentence in found.differences)
 
 
+def test_columns_may_come_in_another_order_and_without_names(case):
+    known = case.others[["sex", "race"]]
+    found = audit(case.model, case.X, sensitive_features=known, **QUICK).certificate()
+    assert len(found.measures) == 4
+    assert verify(found, case.model, case.X, sensitive_features=known[["race", "sex"]]).holds
+    twice = np.column_stack([known["sex"], known["sex"].sample(frac=1.0, random_state=0)])
+    found = audit(case.model, case.X, sensitive_features=twice, **QUICK).certificate()
+    assert verify(found, case.model, case.X, sensitive_features=twice).holds
+
+
 def test_few_rows_and_training_rows_confirm_nothing(case):
     sex = pd.DataFrame({"sex": np.where(np.arange(400) < 7, "f", "m")})
     assert "7 and 393 rows, and with fewer than 10" in case.verify(sensitive_features=sex).differences[0]

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections import Counter
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from sklearn.utils.validation import check_random_state
@@ -124,7 +126,7 @@ def _of_origin(found: AuditResult, same_model: bool) -> Iterator[str]:
 
 def _of_measures(certificate: Certificate, found: AuditResult) -> Iterator[str]:
     """Yield what is compared on one side only, and what cannot be shown by so few rows."""
-    there, here = ({measure["name"] for measure in each.measures} for each in (certificate, found))
+    there, here = (Counter(measure["name"] for measure in each.measures) for each in (certificate, found))
     if there - here:
         yield f"Certified, but not compared on these rows: {_listed(there - here)}."
     if here - there:
@@ -176,8 +178,9 @@ def _agree(here: float, there: float, most: float) -> bool:
 
 
 def _pairs(certificate: Certificate, found: AuditResult) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    by_name = {measure["name"]: measure for measure in certificate.measures}
-    return [(by_name[measure["name"]], measure) for measure in found.measures]
+    """Return the same measures of both; columns may have come in another order, and without names some are alike."""
+    there, here = (sorted(each.measures, key=itemgetter("name")) for each in (certificate, found))
+    return list(zip(there, here, strict=True))
 
 
 def _versions(certificate: Certificate) -> str:
@@ -189,5 +192,5 @@ def _versions(certificate: Certificate) -> str:
     return f" ({'; '.join(other)})" if other else ""
 
 
-def _listed(names: set[str]) -> str:
-    return "; ".join(sorted(names))
+def _listed(names: Counter[str]) -> str:
+    return "; ".join(sorted(names.elements()))

@@ -1,12 +1,16 @@
 """The audit: what a reduction of people that it has not seen tells of their attributes."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, column_or_1d
+from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_bandwidth, check_integer
+from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, try_classifiers, try_regressors
@@ -19,6 +23,8 @@ from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
 from fairpca.mmd import median_bandwidth, rows_by_mass
 from fairpca.rows import compute, is_dask
+
+FEW_NUMBERS = 100_000
 
 LOOSE = 2.0
 """A tolerance that any measure meets: here none is asked for."""
@@ -116,10 +122,13 @@ def audit(
     sigma = _bandwidth(sigma, reduction, Z, compared)
     rows = ComparedRows.of(_without_offset(Z), compared)
     findings = examine(rows, compared, sigma, n_permutations, confidence, np.random.default_rng(seed))
+    # On few rows threads wait for each other longer than they work.
+    with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
+        told, gaps = _adversaries(names, Z, compared, seed), _parity(Z, people.y, compared, seed)
     return AuditResult(
         measures=findings.records,
-        adversaries=_adversaries(names, Z, compared, seed),
-        parity=_parity(Z, people.y, compared, seed),
+        adversaries=told,
+        parity=gaps,
         p_value=findings.p_value,
         bandwidth=sigma,
         confidence=confidence,
@@ -127,6 +136,13 @@ def audit(
         n_components=Z.shape[1],
         n_permutations=n_permutations,
     )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    # Unlike that of BLAS, the limit of OpenMP belongs to the thread that sets it.
+    with single_threaded_blas(), threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 def _checked(reduction: Any, X: Any, people: People, terms: dict[str, Any]) -> tuple[Terms, People, Any]:

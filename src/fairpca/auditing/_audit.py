@@ -1,13 +1,17 @@
 """The audit: what a reduction of people that it has not seen tells of their attributes."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, column_or_1d
+from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_bandwidth, check_integer
+from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, try_classifiers, try_regressors
@@ -22,6 +26,8 @@ from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
 from fairpca.mmd import median_bandwidth, rows_by_mass
 from fairpca.rows import compute, is_dask
+
+FEW_NUMBERS = 100_000
 
 LOOSE = 2.0
 """A tolerance that any measure meets: here none is asked for."""
@@ -164,12 +170,16 @@ def audited(reduction: Any, X: Any, people: People, terms: Terms, settings: Sett
     if compared.comparison is None:
         raise ValueError("sensitive_features=None: an audit needs the attributes that must not show.")
     sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
-    rows, generator = ComparedRows.of(_without_offset(Z), compared), np.random.default_rng(settings.seed)
+    rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
+    generator = np.random.default_rng(seed)
     findings = examine(rows, compared, sigma, settings.n_permutations, settings.confidence, generator)
+    # On few rows threads wait for each other longer than they work.
+    with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
+        told, gaps = _adversaries(settings.adversaries, Z, compared, seed), _parity(Z, people.y, compared, seed)
     return AuditResult(
         measures=findings.records,
-        adversaries=_adversaries(settings.adversaries, Z, compared, settings.seed),
-        parity=_parity(Z, people.y, compared, settings.seed),
+        adversaries=told,
+        parity=gaps,
         p_value=findings.p_value,
         bandwidth=sigma,
         confidence=settings.confidence,
@@ -177,9 +187,16 @@ def audited(reduction: Any, X: Any, people: People, terms: Terms, settings: Sett
         n_components=Z.shape[1],
         n_permutations=settings.n_permutations,
         origin=Origin(
-            model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), settings.seed, training_rows
+            model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), seed, training_rows
         ),
     )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    # Unlike that of BLAS, the limit of OpenMP belongs to the thread that sets it.
+    with single_threaded_blas(), threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 def _in_memory(X: Any, people: People) -> tuple[People, Any]:

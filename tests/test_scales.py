@@ -211,6 +211,12 @@ def test_seven_scales_and_rows_at_all_distances_lose_no_accuracy(rng):
     assert found[0] == pytest.approx(dense(X, of_groups(group), SIGMA, factors), abs=1e-13)
 
 
+@pytest.mark.parametrize("n_orders", [0, 3])
+def test_compiled_loops_refuse_tables_of_scales_they_cannot_read(native, n_orders):
+    with pytest.raises(ValueError, match="do not agree in shape"):
+        native.gaussian_lane(np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 5)), 0, 1, np.ones((4, 2 + n_orders)), 1)
+
+
 @pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize("bandwidth", ["scales", Scales((1.0, 0.3), bandwidth=2.0)])
 def test_a_fit_to_few_rows_converges_and_measures_what_dense_matrices_do(bandwidth):

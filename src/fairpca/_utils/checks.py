@@ -45,7 +45,9 @@ def check_at_least_zero(argument: str, value: Any, meaning: str) -> float:
     return float(value)
 
 
-def check_bandwidth(bandwidth: Any, names: Iterable[str], otherwise: str = "a positive number") -> str | float:
+def check_bandwidth(
+    bandwidth: Any, names: Iterable[str] = ("median",), otherwise: str = "a positive number"
+) -> str | float:
     """Return one of the allowed names or a positive number."""
     if isinstance(bandwidth, str):
         return check_name("bandwidth", bandwidth, names, f"or give {otherwise}")

@@ -49,7 +49,7 @@ class Scales:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", _check_factors(self.factors))
-        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth, ["median"]))
+        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
 
     @classmethod
     def of(cls, bandwidth: Any) -> "Scales":

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,9 +107,16 @@ class FeatureRows:
     bandwidth: float
 
     @classmethod
-    def draw(cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator) -> "FeatureRows":
-        """Draw frequencies for rows."""
-        return cls(rows, SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator), bandwidth)
+    def draw(
+        cls,
+        rows: ComparedRows,
+        bandwidth: float,
+        generator: np.random.Generator,
+        factors: Sequence[float] = (1.0,),
+    ) -> "FeatureRows":
+        """Draw frequencies for rows, and for a kernel that is the mean of those of bandwidths sigma times factors."""
+        features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
+        return cls(rows, features.shared_by(factors), bandwidth)
 
     def by_chance(self, measure: int) -> tuple[Spectrum, float]:
         """Return the spectrum under which a measure varies if attributes are dealt out by lot, and its own value.

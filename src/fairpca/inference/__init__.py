@@ -6,15 +6,18 @@ from fairpca.inference._compared_rows import ComparedRows, exchange_classes, wit
 from fairpca.inference._dealt_values import EXACT_ROWS
 from fairpca.inference._levels import chance_levels, sampling_levels, sum_of_squares
 from fairpca.inference._measure import PAIRED_ROWS, measure
+from fairpca.inference._measured_rows import LEAST_ROWS, MeasuredRows
 from fairpca.inference._permutation import SCALES, PermutationTest
 from fairpca.inference._spectrum import FeatureRows, Spectrum
 
 __all__ = [
     "EXACT_ROWS",
+    "LEAST_ROWS",
     "PAIRED_ROWS",
     "SCALES",
     "ComparedRows",
     "FeatureRows",
+    "MeasuredRows",
     "PermutationTest",
     "Spectrum",
     "chance_levels",

@@ -11,6 +11,7 @@ ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 10,
     "paper": 9,
+    "selection": 8,
     "auditing": 8,
     "path": 8,
     "estimator": 8,
@@ -35,6 +36,7 @@ FLOORS = {
 HOMES = {
     "AuditResult": "auditing",
     "FairPCA": "estimator",
+    "FairPCACV": "selection",
     "FairPCAPath": "path",
     "audit": "auditing",
     "fair_pca_path": "path",

@@ -1,6 +1,7 @@
 import pytest
-from grouped_by_row import GroupedByRow
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from grouped_by_row import GroupedByRow
 
 
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")

@@ -1,11 +1,13 @@
 """Rows that judge models which were fitted to others."""
 # SPDX-License-Identifier: MIT
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import Compared, Comparison, Measure
 from fairpca.estimator import FairPCA
@@ -37,7 +39,7 @@ class HeldOut:
 
     @classmethod
     def of(cls, X: Any, compared: Compared, held_out: IntArray, seed: int) -> "HeldOut":
-        """Take some of all rows, compared as all are: folds have the same measures, and few groups of few rows.
+        """Take some of all rows, compared as all are: parts have the same measures, however few rows a group has there.
 
         Parameters
         ----------
@@ -65,6 +67,10 @@ class HeldOut:
         """
         rows = replace(self.rows, Z=self._projections(model))
         return MeasuredRows.of(rows, model.bandwidth_, np.random.default_rng(self.seed))
+
+    def quietly(self) -> AbstractContextManager[None]:
+        """Keep BLAS to one thread where rows are few, while several models are judged."""
+        return blas_threads_for(self.rows.n_rows**2)
 
     def variance_kept(self, model: FairPCA) -> float:
         """Return the share of the variance of the rows, counted by their masses, that a model keeps.

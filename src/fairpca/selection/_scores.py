@@ -48,14 +48,15 @@ def score_fold(path: FairPCAPath, X: Any, people: People, tolerances: FloatArray
         The rest.
     """
     path._fit(X, people, tolerances)
-    found = [held.measured(model) for model in path.models_]
-    measures = range(len(held.measures))
-    return FoldScores(
-        mmd2s=np.array([each.values for each in found]),
-        levels=np.array([each.levels for each in found]),
-        deviations=np.array([[each.by_chance(j).deviation for j in measures] for each in found]),
-        variances=np.array([held.variance_kept(model) for model in path.models_]),
-    )
+    with held.quietly():
+        found = [held.measured(model) for model in path.models_]
+        measures = range(len(held.measures))
+        return FoldScores(
+            mmd2s=np.array([each.values for each in found]),
+            levels=np.array([each.levels for each in found]),
+            deviations=np.array([[each.by_chance(j).deviation for j in measures] for each in found]),
+            variances=np.array([held.variance_kept(model) for model in path.models_]),
+        )
 
 
 @dataclass(frozen=True, eq=False)

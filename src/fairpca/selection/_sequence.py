@@ -73,8 +73,9 @@ class Judgement:
     @classmethod
     def of(cls, model: FairPCA, held: HeldOut, confidence: float) -> "Judgement":
         """Judge a model."""
-        measured = held.measured(model)
-        bounds = [measured.upper_bound(j, known, confidence) for j, known in enumerate(held.measures)]
+        with held.quietly():
+            measured = held.measured(model)
+            bounds = [measured.upper_bound(j, known, confidence) for j, known in enumerate(held.measures)]
         return cls(measured, np.array(bounds))
 
     @property
@@ -131,7 +132,7 @@ def fixed_sequence(models: Sequence[FairPCA], held: HeldOut, target: float, conf
     judgements: dict[int, Judgement] = {}
     for index in range(len(models) - 1, -1, -1):
         judgements[index] = Judgement.of(models[index], held, confidence)
-        if judgements[index].bound > target:
+        if not judgements[index].bound <= target:
             break
     return judgements
 

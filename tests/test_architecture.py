@@ -11,6 +11,7 @@ ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 10,
     "paper": 9,
+    "selection": 8,
     "auditing": 8,
     "planning": 8,
     "path": 8,
@@ -37,6 +38,7 @@ HOMES = {
     "AuditResult": "auditing",
     "Certificate": "auditing",
     "FairPCA": "estimator",
+    "FairPCACV": "selection",
     "FairPCAPath": "path",
     "Plan": "planning",
     "Verification": "auditing",

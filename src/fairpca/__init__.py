@@ -7,6 +7,7 @@ from fairpca.auditing import AuditResult, Certificate, Verification, audit, load
 from fairpca.estimator import FairPCA
 from fairpca.path import FairPCAPath, fair_pca_path
 from fairpca.planning import Plan, plan
+from fairpca.selection import FairPCACV
 from fairpca.versions import show_versions
 
 __version__ = version("fairpca")
@@ -15,6 +16,7 @@ __all__ = [
     "AuditResult",
     "Certificate",
     "FairPCA",
+    "FairPCACV",
     "FairPCAPath",
     "Plan",
     "Verification",

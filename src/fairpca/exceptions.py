@@ -10,6 +10,7 @@ __all__ = [
     "EffortWarning",
     "LeftOutWarning",
     "NoSensitiveFeaturesWarning",
+    "NotCertifiedWarning",
     "NullComponentsWarning",
     "RankWarning",
     "RowLabelsWarning",
@@ -34,6 +35,10 @@ class LeftOutWarning(UserWarning):
 
 class NoSensitiveFeaturesWarning(UserWarning):
     """A fair method was fitted without sensitive features and did plain PCA."""
+
+
+class NotCertifiedWarning(UserWarning):
+    """No model could be shown to keep below a target on people that it has not seen."""
 
 
 class RankWarning(UserWarning):

@@ -125,7 +125,7 @@ class FairPCAPath(BaseEstimator):
         """
         if sensitive_features is None:
             raise ValueError("sensitive_features=None: a path of tolerances needs the groups that are compared.")
-        asked = None if self.tolerances is None else _check_decreasing(self.tolerances)
+        asked = None if self.tolerances is None else check_decreasing(self.tolerances)
         fitted = unfitted_copy(self)
         notes = fitted._fit(X, People(sensitive_features, y, control_features, sample_weight), asked)
         self.__dict__ = fitted.__dict__
@@ -258,7 +258,14 @@ def fair_pca_path(
     return path.fit(X, y, **known, sample_weight=sample_weight)
 
 
-def _check_decreasing(tolerances: Any) -> FloatArray:
+def check_decreasing(tolerances: Any) -> FloatArray:
+    """Return tolerances, or refuse what is no sequence of decreasing ones.
+
+    Parameters
+    ----------
+    tolerances : sequence of float
+        What the user passed.
+    """
     values = np.asarray(tolerances, dtype=np.float64)
     if values.ndim != 1:
         raise ValueError(

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.auditing._audit import audit
-from fairpca.auditing._measures import LEAST_ROWS
 from fairpca.auditing._reduction import projections
 from fairpca.auditing._result import AuditResult
 from fairpca.auditing._verify import verify
 from fairpca.auditing.certificates import Certificate, Verification, load_certificate
 
 __all__ = [
-    "LEAST_ROWS",
     "AuditResult",
     "Certificate",
     "Verification",

@@ -10,27 +10,13 @@ import numpy as np
 from fairpca.comparison import Compared
 from fairpca.inference import (
     EXACT_ROWS,
-    PAIRED_ROWS,
     SCALES,
     ComparedRows,
-    FeatureRows,
+    Evidence,
     PermutationTest,
-    chance_levels,
     finite_sample_bound,
-    measure,
-    sampling_levels,
     sum_of_squares,
-    upper_bound,
 )
-
-LEAST_ROWS = 10
-"""Rows on a side below which nothing is certified: deviations of so few say nothing of the population."""
-
-SAMPLE_ROWS = 2**14
-"""Rows of the sample by which deviations of many rows are known."""
-
-SHARE_OF_CHANCE = 0.01
-"""Accuracy of values and levels, relative to what chance shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,36 +60,27 @@ def examine(
     generator : numpy.random.Generator
         Draws lots, frequencies and samples.
     """
-    few = rows.n_rows <= PAIRED_ROWS
-    seen = rows if few else rows.sample(SAMPLE_ROWS, generator)
-    levels, sampling = chance_levels(seen, bandwidth), sampling_levels(seen, bandwidth)
-    measured = measure(rows, bandwidth, SHARE_OF_CHANCE * levels)
-    features = FeatureRows.draw(seen, bandwidth, generator)
+    measured = Evidence.of(rows, bandwidth, generator)
     test = PermutationTest.of(rows, bandwidth, n_lots, generator, SCALES)
     at_bandwidth, over_scales, adjusted = test.at_bandwidth(), test.over_scales(), test.adjusted()
     records = []
     for j, known in enumerate(compared.measures):
         h, error = float(measured.values[j]), float(measured.errors[j])
-        by_chance = features.by_chance(j)[0]
-        squares = sum_of_squares(seen, j)
-        is_groups = known.kind == "groups"
-        enough = min(known.sides, default=known.n_rows) >= LEAST_ROWS
-        spectrum = features.by_sides(j) if is_groups else by_chance
-        error_of_all = error + (0.0 if few else SHARE_OF_CHANCE * sampling[j])
+        squares = sum_of_squares(measured.features.rows, j)
         record = known.as_dict() | {
             "mmd2": h,
             "mmd2_error": error,
-            "chance_level": float(levels[j]),
-            "excess": h - float(levels[j]),
-            "unbiased": h - float(sampling[j]),
+            "chance_level": float(measured.levels[j]),
+            "excess": float(measured.excesses[j]),
+            "unbiased": float(measured.unbiased[j]),
             "p_value": float(at_bandwidth[j]),
             "p_value_scales": float(over_scales[j]),
             "p_value_adjusted": float(adjusted[j]),
-            "p_value_moments": by_chance.p_value(h) if rows.n_rows > EXACT_ROWS else math.nan,
-            "upper_bound": upper_bound(h - float(sampling[j]), spectrum, confidence, error_of_all)
-            if enough
+            "p_value_moments": measured.by_chance(j).p_value(h) if rows.n_rows > EXACT_ROWS else math.nan,
+            "upper_bound": measured.upper_bound(j, known, confidence),
+            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence)
+            if known.kind == "groups"
             else math.nan,
-            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence) if is_groups else math.nan,
         }
         records.append(record)
     return Findings(records, test.family_wise())

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_random_state
 
 from fairpca.auditing._audit import Settings, audited
 from fairpca.auditing._digest import model_digest
-from fairpca.auditing._measures import LEAST_ROWS
 from fairpca.auditing._result import AuditResult
 from fairpca.auditing.certificates import Certificate, Verification, installed
 from fairpca.comparison import People, Terms
+from fairpca.inference import LEAST_ROWS
 
 SAME = 1e-4
 """Numbers that agree to this part of U are the same: other machines add in another order."""

@@ -4,6 +4,7 @@
 from fairpca.inference._bound import finite_sample_bound, upper_bound
 from fairpca.inference._compared_rows import ComparedRows, exchange_classes, with_masses_of_all
 from fairpca.inference._dealt_values import EXACT_ROWS
+from fairpca.inference._evidence import LEAST_ROWS, Evidence
 from fairpca.inference._levels import chance_levels, sampling_levels, sum_of_squares
 from fairpca.inference._measure import PAIRED_ROWS, measure
 from fairpca.inference._permutation import SCALES, PermutationTest
@@ -11,9 +12,11 @@ from fairpca.inference._spectrum import FeatureRows, Spectrum
 
 __all__ = [
     "EXACT_ROWS",
+    "LEAST_ROWS",
     "PAIRED_ROWS",
     "SCALES",
     "ComparedRows",
+    "Evidence",
     "FeatureRows",
     "PermutationTest",
     "Spectrum",

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from fairpca._utils.checks import check_integer
-from fairpca.auditing import LEAST_ROWS
+from fairpca.inference import LEAST_ROWS
 
 ROUNDING = 1e-9
 

@@ -6,10 +6,10 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairpca.auditing._measures import LEAST_ROWS
 from fairpca.auditing.certificates._file import read, write
 from fairpca.auditing.certificates._schema import MEASURE, check_certificate
 from fairpca.comparison import Terms
+from fairpca.inference import LEAST_ROWS
 from fairpca.versions import environment
 
 if TYPE_CHECKING:

@@ -1,0 +1,119 @@
+"""What rows show of each measure, beside what chance shows and what may be said of the population."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.comparison import Measure
+from fairpca.inference._bound import upper_bound
+from fairpca.inference._compared_rows import ComparedRows
+from fairpca.inference._levels import chance_levels, sampling_levels
+from fairpca.inference._measure import PAIRED_ROWS, measure
+from fairpca.inference._spectrum import FeatureRows, Spectrum
+
+LEAST_ROWS = 10
+"""Rows on a side below which nothing is certified: deviations of so few say nothing of the population."""
+
+SAMPLE_ROWS = 2**14
+"""Rows of the sample by which deviations of many rows are known."""
+
+SHARE_OF_CHANCE = 0.01
+"""Accuracy of values and levels, relative to what chance shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Values of all measures, with what is needed to judge them.
+
+    Attributes
+    ----------
+    values, errors : ndarray of shape (n_measures,)
+        h_j, the plug-in MMD^2, and what it may be wrong by because of the way in which it was computed.
+    levels : ndarray of shape (n_measures,)
+        b_j, what chance shows.
+    sampling : ndarray of shape (n_measures,)
+        What must be subtracted from h_j for an unbiased estimate.
+    sampling_errors : ndarray of shape (n_measures,)
+        What that may be wrong by.
+    features : FeatureRows
+        All rows, or a sample of many, by which deviations are known.
+    """
+
+    values: FloatArray
+    errors: FloatArray
+    levels: FloatArray
+    sampling: FloatArray
+    sampling_errors: FloatArray
+    features: FeatureRows
+
+    @classmethod
+    def of(cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator) -> "Evidence":
+        """Measure rows.
+
+        Parameters
+        ----------
+        rows : ComparedRows
+            Rows.
+        bandwidth : float
+            sigma.
+        generator : numpy.random.Generator
+            Draws samples and frequencies.
+        """
+        few = rows.n_rows <= PAIRED_ROWS
+        seen = rows if few else rows.sample(SAMPLE_ROWS, generator)
+        levels, sampling = chance_levels(seen, bandwidth), sampling_levels(seen, bandwidth)
+        measured = measure(rows, bandwidth, SHARE_OF_CHANCE * levels)
+        return cls(
+            values=measured.values,
+            errors=measured.errors,
+            levels=levels,
+            sampling=sampling,
+            sampling_errors=np.zeros(len(levels)) if few else SHARE_OF_CHANCE * sampling,
+            features=FeatureRows.draw(seen, bandwidth, generator),
+        )
+
+    @property
+    def excesses(self) -> FloatArray:
+        """h_j - b_j."""
+        return self.values - self.levels
+
+    @property
+    def unbiased(self) -> FloatArray:
+        """Unbiased estimates of what the population has."""
+        return self.values - self.sampling
+
+    def by_chance(self, j: int) -> Spectrum:
+        """Return the spectrum under which a measure varies if attributes are dealt out by lot."""
+        return self.features.by_chance(j)[0]
+
+    def by_sampling(self, j: int, known: Measure) -> Spectrum:
+        """Return the spectrum under which a measure varies from sample to sample of the population.
+
+        Parameters
+        ----------
+        j : int
+            Which measure.
+        known : Measure
+            What is known of it.
+        """
+        return self.features.by_sides(j) if known.kind == "groups" else self.by_chance(j)
+
+    def upper_bound(self, j: int, known: Measure, confidence: float) -> float:
+        """Return U, see `fairpca.inference.upper_bound`; nan where a side has too few rows to say anything.
+
+        Parameters
+        ----------
+        j : int
+            Which measure.
+        known : Measure
+            What is known of it, on these rows.
+        confidence : float
+            For example 0.95.
+        """
+        if min(known.sides, default=known.n_rows) < LEAST_ROWS:
+            return math.nan
+        error = float(self.errors[j] + self.sampling_errors[j])
+        return upper_bound(float(self.unbiased[j]), self.by_sampling(j, known), confidence, error)

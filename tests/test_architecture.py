@@ -11,6 +11,7 @@ ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 10,
     "paper": 9,
+    "auditing": 8,
     "path": 8,
     "estimator": 8,
     "evaluation": 8,
@@ -19,6 +20,7 @@ FLOORS = {
     "metrics": 7,
     "datasets": 7,
     "fitting": 6,
+    "inference": 5,
     "data": 5,
     "solvers": 4,
     "versions": 4,
@@ -31,8 +33,10 @@ FLOORS = {
     "_utils": 0,
 }
 HOMES = {
+    "AuditResult": "auditing",
     "FairPCA": "estimator",
     "FairPCAPath": "path",
+    "audit": "auditing",
     "fair_pca_path": "path",
     "show_versions": "versions",
     "__version__": "_utils",

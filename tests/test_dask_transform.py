@@ -103,6 +103,6 @@ def test_a_refit_without_names_forgets_them(frame, group):
 def test_one_column_without_the_second_dimension_gets_one_clear_sentence(frame, group, fitted, column, way_out):
     message = rf"X has 1 dimension; it must be a table of shape .* One column of features is {way_out}"
     with pytest.raises(ValueError, match=message):
-        FairPCA(1).fit(column(frame), sensitive_features=group)
+        FairPCA(1, tolerance=1e-3).fit(column(frame), sensitive_features=group)
     with pytest.raises(ValueError, match=message):
         fitted.transform(column(frame))

@@ -5,9 +5,11 @@ import math
 from collections.abc import Callable
 from typing import Any, Self
 
+from sklearn.utils.validation import check_is_fitted
+
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import Note
-from fairpca.comparison import People, check_tolerances
+from fairpca.comparison import AUTO, People, check_auto, check_tolerances
 from fairpca.data import SHARE_MEASURED_TO
 from fairpca.exceptions import (
     AccuracyWarning,
@@ -16,13 +18,16 @@ from fairpca.exceptions import (
     LeftOutWarning,
     NullComponentsWarning,
 )
-from fairpca.fitting import Fit, Fitter, LinearProjection
+from fairpca.fitting import Fit, Fitter, LinearProjection, fit_to_chance
 from fairpca.solvers import FitResult, OuterStep, Status, solver_from
 
 _WHAT_ECHOES_MEAN = (
     "Fair components may still lean on such columns, and what one bandwidth does not see another may: an adversary can "
     "read the attribute from projections that meet the tolerance. Leave them out of X unless you want them there."
 )
+
+LOOSEST = 2.0
+"""The largest MMD^2 there is."""
 
 VISIBLY_SHRUNK = 0.999
 """Share of a component outside the null axes below which the user is told."""
@@ -45,9 +50,11 @@ class FairPCA(LinearProjection):
     n_components : int or float, default=2
         d, the dimension of the projection, at most the number of features. A number in (0, 1) takes as many components
         as plain PCA needs to keep that share of the variance.
-    tolerance : float, array-like of shape (n_measures,) or mapping of names to float, default=1e-3
+    tolerance : "auto", float, array-like of shape (n_measures,) or mapping of names to float, default="auto"
         tau, the largest MMD^2 between the projected groups of the training rows: one number for every measure, one for
-        each in the order of `measures_`, or one for each attribute by its name.
+        each in the order of `measures_`, or one for each attribute by its name. "auto" keeps plain PCA where groups
+        drawn by lot would differ as much with a probability above 5 %, and otherwise asks each measure for half of
+        what such groups show, `chance_level_`: below that variance falls fast, and what new people show hardly changes.
     fairness : {"demographic_parity", "equal_opportunity", "equalized_odds"} or Notion, default="demographic_parity"
         Among whom groups must look alike: all rows; those with the favourable label; or those of each label by
         itself. The labels are `y`. Of two groups one is compared with the other, in one measure; of more, each with all
@@ -115,9 +122,19 @@ class FairPCA(LinearProjection):
         nan without sensitive features.
     mmd2_by_measure_ : dict of str to float
         The MMD^2 of each measure, by what it compares.
+    tolerance_ : float
+        The tolerance of the same measure: what was asked for, or what "auto" has chosen.
+    chance_level_ : float
+        What the same measure shows on average if attributes are dealt out to the projected training rows by lot, for
+        two groups (1/m + 1/n)(1 - mean k). Beyond 5,000 rows it comes from a sample and is known to about a percent.
+    expected_mmd2_new_ : float
+        About what the same measure shows on as many new people: `mmd2_ + chance_level_`, for the subspace was fitted to
+        these rows; where plain PCA is the answer, which was not, the larger of both.
     measures_ : list of dict
-        One for each measure: what it compares (`name`, `attribute`, `among`, `kind`), its rows (`n_rows`, `weight`),
-        its `tolerance`, `mmd2`, `multiplier` (what a unit of tolerance would buy, nan from REPMS) and `budget_used`.
+        One for each measure: what it compares (`name`, `attribute`, `among`, `kind`), its rows (`n_rows`, `sides`,
+        `weight`),
+        its `tolerance`, `mmd2`, `multiplier` (what a unit of tolerance would buy, nan from REPMS), `budget_used`,
+        `chance_level` and `expected_mmd2_new`.
         `pandas.DataFrame(model.measures_)` is a table.
     sensitive_kinds_ : dict of str to str
         Whether each attribute was taken for "groups" or for "continuous".
@@ -152,9 +169,9 @@ class FairPCA(LinearProjection):
 
     Notes
     -----
-    The tolerance speaks of the training rows. Two samples of one distribution have an MMD^2 of about
-    (1/m + 1/n)(1 - E k), so on new rows the value is larger than on the rows it was fitted to: check it there.
-    Only the projection is made fair; labels, and features used beside the projection, are not.
+    The tolerance speaks of the training rows. On new people MMD^2 is about tolerance + `chance_level_`, which no
+    tolerance removes: check it there, with `fairpca.audit`. Only the projection is made fair; labels, and features used
+    beside the projection, are not.
 
     A continuous attribute is seen by where each row stands in it, u in [0, 1], the share of the rows below it: units
     and outliers do not matter. Its measure is
@@ -190,7 +207,7 @@ class FairPCA(LinearProjection):
         self,
         n_components: int | float = 2,
         *,
-        tolerance: Any = 1e-3,
+        tolerance: Any = "auto",
         fairness: Any = "demographic_parity",
         favourable: Any = None,
         sensitive: str = "each",
@@ -280,11 +297,21 @@ class FairPCA(LinearProjection):
         known = {"sensitive_features": sensitive_features, "control_features": control_features}
         return self.fit(X, y, **known, sample_weight=sample_weight).transform(X)
 
+    def summary(self) -> str:
+        """Return what was learned, in a few plain sentences."""
+        check_is_fitted(self)
+        return summarised_fit(self)
+
     def _fit(self, X: Any, people: People) -> list[Note]:
         solver = solver_from(self.solver)
-        solver.check_tolerances(check_tolerances(self.tolerance))
-        fitter = Fitter.of(self, X, people, self.tolerance)
-        found = fitter.fit(math.inf if fitter.comparison is None else fitter.comparison.tolerances, solver)
+        if isinstance(self.tolerance, str):
+            check_auto(self.tolerance)
+            fitter = Fitter.of(self, X, people, LOOSEST)
+            found = fitter.fit(math.inf, solver) if fitter.comparison is None else fit_to_chance(fitter, solver)
+        else:
+            solver.check_tolerances(check_tolerances(self.tolerance))
+            fitter = Fitter.of(self, X, people, self.tolerance)
+            found = fitter.fit(math.inf if fitter.comparison is None else fitter.comparison.tolerances, solver)
         learn(self, fitter, found)
         return self._notes(fitter, found)
 
@@ -323,9 +350,39 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model.bandwidth_, model.bandwidth_factors_, model.mmd_method_ = data.bandwidth, data.factors, data.method
     model.mmd2_, model.mmd2_error_ = result.mmd2, result.mmd2_error
     model.mmd2_by_measure_ = fitter.by_name(result.mmd2s)
-    model.measures_, model.sensitive_kinds_ = fitter.records(result), dict(fitter.compared.kinds)
+    model.measures_, model.sensitive_kinds_ = fitter.records(found), dict(fitter.compared.kinds)
+    tightest = fitter.tightest(result)
+    told = model.measures_[tightest] if model.measures_ else {}
+    model.tolerance_ = result.tolerance
+    model.chance_level_ = told.get("chance_level", math.nan)
+    model.expected_mmd2_new_ = told.get("expected_mmd2_new", math.nan)
     model.converged_, model.n_iter_ = result.success, len(result.steps)
     model.result_ = result
+
+
+def summarised_fit(model: FairPCA) -> str:
+    """Return what a model has learned, in a few plain sentences.
+
+    Parameters
+    ----------
+    model : FairPCA
+        A fitted model.
+    """
+    kept = model.explained_variance_ratio_.sum()
+    lines = [f"{model.n_live_components_} components keep {100 * kept:.1f} % of the variance."]
+    for measure in model.measures_:
+        rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
+        lines.append(
+            f"{measure['name']}: training MMD^2 is {measure['mmd2']:.2g} (tolerance {measure['tolerance']:.2g}); on as "
+            f"many new people expect about {measure['expected_mmd2_new']:.2g}; {measure['chance_level']:.2g} is what "
+            f"chance shows with your {rows} rows."
+        )
+    if model.measures_ and model.result_.status is Status.PCA_IS_FAIR:
+        auto = "groups drawn by lot would differ as much" if model.tolerance == AUTO else "it meets the tolerance"
+        lines.append(f"This is plain PCA: {auto}.")
+    if not model.converged_:
+        lines.append(f"Not what was asked for: {model.result_.message}.")
+    return "\n".join(lines)
 
 
 def notes_on_people(fitter: Fitter) -> list[Note]:

@@ -44,5 +44,9 @@ class RowLabelsWarning(UserWarning):
     """Rows and groups carry different row labels and were matched by position."""
 
 
+class TrainingRowsWarning(UserWarning):
+    """An audit was given what look like the rows that the reduction was fitted to."""
+
+
 class NullComponentsWarning(UserWarning):
     """The fairest way to keep much variance leaves some of the components without any."""

@@ -17,10 +17,11 @@ from fairpca.comparison._notions import (
 from fairpca.comparison._row_weights import MASS, NOWHERE, DenseColumns, RowWeights, masses_of
 from fairpca.comparison._same_rows import check_same_rows
 from fairpca.comparison._terms import People, Terms, notion_from
-from fairpca.comparison._tolerances import check_tolerances
+from fairpca.comparison._tolerances import AUTO, check_auto, check_tolerances
 from fairpca.comparison._two_groups import check_two_groups
 
 __all__ = [
+    "AUTO",
     "LEFT_OUT",
     "MASS",
     "NOTIONS",
@@ -41,6 +42,7 @@ __all__ = [
     "Strata",
     "Terms",
     "against_others",
+    "check_auto",
     "check_same_rows",
     "check_tolerances",
     "check_two_groups",

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fairpca._utils.extras import require
+from fairpca._utils.typing import IntArray
 from fairpca.comparison._cells import Cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
@@ -44,6 +45,9 @@ class Compared:
         What is left out of the comparison because it is small, in words.
     known : tuple of KnownAttribute
         The attributes row by row, where rows are in memory.
+    exchangeable : ndarray of int of shape (n_strata,)
+        A number for each stratum, the same for those whose rows may change places if nothing depends on the
+        attributes: they have the same label and controls, and lack the same attributes.
     """
 
     attached: Any
@@ -52,6 +56,7 @@ class Compared:
     kinds: dict[str, str]
     left_out: tuple[str, ...]
     known: tuple[KnownAttribute, ...] = ()
+    exchangeable: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
 
 def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance: Any) -> Compared:
@@ -88,7 +93,14 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     heaviest = None if masses is None else cells.sums.heaviest
     comparison = Comparison.of(cells.sums.masses, [each.measured for each in named], tolerance, heaviest)
     known = _known(groups, numbers) if isinstance(rows, int) else ()
-    return Compared(attached, comparison, named, _kinds(attributes), tuple(left_out), known)
+    exchangeable = _exchangeable(cells, len(groups))
+    return Compared(attached, comparison, named, _kinds(attributes), tuple(left_out), known, exchangeable)
+
+
+def _exchangeable(cells: Cells, n_groups: int) -> IntArray:
+    """Return a number for each cell, the same for cells that differ by the values of attributes alone."""
+    lacking = cells.labels[:, :n_groups] < 0
+    return np.unique(np.hstack([lacking, cells.labels[:, n_groups:]]), axis=0, return_inverse=True)[1].ravel()
 
 
 def _of_groups(

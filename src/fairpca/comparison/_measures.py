@@ -71,6 +71,8 @@ class Measure:
         Rows that are compared.
     weight : float
         Their mass.
+    sides : tuple of int
+        Rows on each side of what is compared; of a continuous attribute there are no sides.
     """
 
     measured: Contrast | Dependence
@@ -78,6 +80,7 @@ class Measure:
     kind: str
     n_rows: int
     weight: float
+    sides: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record: what is compared, among whom, and how many rows."""
@@ -87,6 +90,7 @@ class Measure:
             "among": self.segment,
             "kind": self.kind,
             "n_rows": self.n_rows,
+            "sides": self.sides,
             "weight": self.weight,
         }
 
@@ -184,7 +188,8 @@ def group_measures(
         used = np.any(columns != 0, axis=1)
         measured = replace(contrast, columns=columns, attribute=attribute.name)
         n_rows, weight = int(cells.sums.rows[used].sum()), float(cells.sums.masses[used].sum())
-        measures.append(Measure(measured, segment.name, "groups", n_rows, weight))
+        sides = tuple(int(cells.sums.rows[np.any(side, axis=1)].sum()) for side in (columns > 0, columns < 0))
+        measures.append(Measure(measured, segment.name, "groups", n_rows, weight, sides))
     return measures, settled.left_out
 
 

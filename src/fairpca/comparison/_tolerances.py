@@ -12,6 +12,21 @@ from fairpca._utils.typing import FloatArray
 _MEANING = "the largest MMD^2 that is allowed"
 
 
+AUTO = "auto"
+
+
+def check_auto(tolerance: str) -> None:
+    """Refuse a word that is no tolerance.
+
+    Parameters
+    ----------
+    tolerance : str
+        What the user passed.
+    """
+    if tolerance != AUTO:
+        raise ValueError(f"tolerance={tolerance!r} must be {AUTO!r}, or a number, {_MEANING}.")
+
+
 def check_tolerances(
     tolerance: Any, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None
 ) -> FloatArray:

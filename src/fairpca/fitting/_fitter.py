@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +24,7 @@ from fairpca.data import (
     summarised,
     warn_of_many_columns,
 )
+from fairpca.fitting._chance import Chance
 from fairpca.mmd import Scales
 from fairpca.problem import strain
 from fairpca.rows import ArrayRows, DaskRows, Rows, header, is_dask, number_blocks
@@ -86,6 +88,10 @@ class Fitter:
         Draws what solvers draw.
     callback : callable or None
         Called with each `OuterStep`.
+    rows : Rows
+        Raw rows.
+    seed : int
+        With which lots are drawn.
     """
 
     data: PreparedData
@@ -95,6 +101,8 @@ class Fitter:
     start: str | FloatArray
     generator: np.random.Generator
     callback: Callback | None
+    rows: Rows
+    seed: int
 
     @classmethod
     def of(cls, estimator: Any, X: Any, people: People, tolerance: Any) -> "Fitter":
@@ -111,16 +119,18 @@ class Fitter:
         tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
             tau, for all measures, one by one, or by attribute.
         """
-        generator = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31))
+        seed = int(check_random_state(estimator.random_state).randint(2**31))
+        generator = np.random.default_rng(seed)
         table = _dask_table if is_dask(X) else _table
         X, compared = table(estimator, X, people, tolerance)
         comparison = compared.comparison
         essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
-        data, init = _prepare(estimator, X, compared.attached, essential, generator)
+        rows: Rows = (DaskRows if is_dask(X) else ArrayRows)(X, compared.attached)
+        data, init = _prepare(estimator, X, rows, compared.attached, essential, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         names = getattr(estimator, "feature_names_in_", None)
         echoes = {} if is_dask(X) else _echoes(X, ~data.scaling.constant, compared, names)
-        return cls(data, compared, echoes, index, start, generator, estimator.callback)
+        return cls(data, compared, echoes, index, start, generator, estimator.callback, rows, seed)
 
     @property
     def comparison(self) -> Comparison | None:
@@ -144,7 +154,7 @@ class Fitter:
             solution = _plain_pca(data.axes, data.n_components)
         else:
             first = self.start if start is None else start
-            strictest = self._strictest(tolerances)
+            strictest = self.strictest(tolerances)
             solution = data.problem.solve(strictest, solver, first, self.generator, self.callback)
         components = Components.of(solution.point, data.axes, data.mass)
         return Fit(components, _checked(solution.result, components, data), solution.warm)
@@ -154,28 +164,47 @@ class Fitter:
         names = () if self.comparison is None else self.comparison.names
         return dict(zip(names, values[self.essential].tolist(), strict=bool(names)))
 
-    def records(self, result: FitResult) -> list[dict[str, Any]]:
+    def records(self, found: Fit) -> list[dict[str, Any]]:
         """Return what users want to know of each measure, once a fit has ended."""
         if self.comparison is None:
             return []
-        certificate = result.certificate
+        result, certificate = found.result, found.result.certificate
         unknown = np.full(int(self.essential.max()) + 1, np.nan)
         multipliers = (unknown if certificate is None else certificate.multipliers)[self.essential]
         mmd2s, tolerances = result.mmd2s[self.essential], result.tolerances[self.essential]
         with np.errstate(divide="ignore", invalid="ignore"):
             used = mmd2s / tolerances
-        numbers = zip(tolerances.tolist(), mmd2s.tolist(), multipliers.tolist(), used.tolist(), strict=True)
+        levels = self.chance.levels(found.components.rows[: found.components.n_live])
+        # Plain PCA was not fitted to what is compared.
+        expected = np.maximum(mmd2s, levels) if result.status is Status.PCA_IS_FAIR else mmd2s + levels
+        columns = tolerances, mmd2s, multipliers, used, levels, expected
+        names = "tolerance", "mmd2", "multiplier", "budget_used", "chance_level", "expected_mmd2_new"
         return [
-            measure.as_dict() | dict(zip(("tolerance", "mmd2", "multiplier", "budget_used"), each, strict=True))
-            for measure, each in zip(self.compared.measures, numbers, strict=True)
+            measure.as_dict() | dict(zip(names, numbers, strict=True))
+            for measure, *numbers in zip(self.compared.measures, *(column.tolist() for column in columns), strict=True)
         ]
+
+    def tightest(self, result: FitResult) -> int:
+        """Return the first measure of the comparison that presses its tolerance hardest."""
+        return int(np.argmax(self.essential == result.tightest))
 
     def name_of(self, essential: int) -> str | None:
         """Return what a measure of the problem compares; None where there is only one."""
         names = () if self.comparison is None else self.comparison.names
         return names[int(np.argmax(self.essential == essential))] if len(names) > 1 else None
 
-    def _strictest(self, tolerances: FloatArray | float) -> FloatArray:
+    @cached_property
+    def chance(self) -> Chance:
+        """What chance shows of projections of these rows."""
+        return Chance(self.rows, self.compared, self.data.scaling, self.data.bandwidth, self.data.factors, self.seed)
+
+    def loosest(self, tolerances: FloatArray) -> FloatArray:
+        """Return tolerances of the essential measures that allow what any of theirs allows."""
+        loosest = np.zeros(int(self.essential.max()) + 1)
+        np.maximum.at(loosest, self.essential, tolerances)
+        return loosest
+
+    def strictest(self, tolerances: FloatArray | float) -> FloatArray:
         """Return the tolerances of the essential measures: what several ask of one is the strictest of it."""
         strictest = np.full(int(self.essential.max()) + 1, np.inf)
         np.minimum.at(strictest, self.essential, tolerances)
@@ -216,16 +245,14 @@ def _echoes(X: AnyArray, varies: BoolArray, compared: Compared, names: AnyArray 
 
 
 def _prepare(
-    estimator: Any, X: Any, attached: Any, comparison: Comparison | None, generator: np.random.Generator
+    estimator: Any, X: Any, rows: Rows, attached: Any, comparison: Comparison | None, generator: np.random.Generator
 ) -> tuple[PreparedData, str | FloatArray]:
     """Return the data in principal axes, and the start in the axes of the features."""
     if is_dask(X):
         warn_of_many_columns(*X.shape)
-        rows: Rows = DaskRows(X, attached)
         request, mmd, init = _request(estimator, rows, comparison)
         method = linear_method(mmd, request.n_components)
     else:
-        rows = ArrayRows(X, attached)
         request, mmd, init = _request(estimator, rows, comparison)
         method = "exact" if comparison is None else choose_method(mmd, X, request.n_components)
     if method == "exact" or comparison is None:

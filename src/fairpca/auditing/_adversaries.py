@@ -1,0 +1,164 @@
+"""How well a model that sees only the projection tells the attribute."""
+# SPDX-License-Identifier: MIT
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from scipy.stats import mannwhitneyu, spearmanr
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from fairpca._utils.checks import check_name
+from fairpca._utils.typing import AnyArray, FloatArray
+
+Maker = Callable[[int], Any]
+
+CLASSIFIERS: dict[str, Maker] = {
+    "linear": lambda seed: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, class_weight="balanced")),
+    "svm": lambda seed: make_pipeline(StandardScaler(), SVC(class_weight="balanced", random_state=seed)),
+    "boosting": lambda seed: HistGradientBoostingClassifier(class_weight="balanced", random_state=seed),
+    "neighbours": lambda seed: make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
+}
+REGRESSORS: dict[str, Maker] = {
+    "linear": lambda seed: make_pipeline(StandardScaler(), RidgeCV()),
+    "svm": lambda seed: make_pipeline(StandardScaler(), SVR()),
+    "boosting": lambda seed: HistGradientBoostingRegressor(random_state=seed),
+    "neighbours": lambda seed: make_pipeline(StandardScaler(), KNeighborsRegressor(15)),
+}
+ADVERSARIES = tuple(CLASSIFIERS)
+
+MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
+"""Rows at most that each is shown, half of them to learn from."""
+
+N_LOTS = 999
+
+
+def check_adversaries(names: Any) -> tuple[str, ...]:
+    """Return the names of adversaries.
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        What the user passed.
+    """
+    listed = [names] if isinstance(names, str) else list(names)
+    return tuple(check_name("adversaries", name, ADVERSARIES) for name in listed)
+
+
+def try_classifiers(names: Iterable[str], Z: FloatArray, labels: AnyArray, seed: int) -> list[dict[str, Any]]:
+    """Train classifiers of an attribute on half of the rows and score them on the others.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Which.
+    Z : ndarray of shape (n, d)
+        Projections.
+    labels : ndarray of int of shape (n,)
+        The attribute; every value at least twice.
+    seed : int
+        Of the halves.
+
+    Returns
+    -------
+    records : list of dict
+        For each `adversary`, `n_rows`, `balanced_accuracy`, `auc` (of more than two groups the mean of one against
+        the others) and `p_value`: of two groups that of Mann and Whitney's test of the scores, of more by lot.
+    """
+    return [_try_classifier(name, Z, labels, seed) for name in names]
+
+
+def _try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dict[str, Any]:
+    seen, unseen, told, asked = _halves(name, Z, labels, labels, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = CLASSIFIERS[name](seed).fit(seen, told)
+    predicted = model.predict(unseen)
+    groups = np.unique(asked)
+    scores = _scores(model, unseen)
+    if len(groups) == 2:
+        score = scores[:, -1]
+        auc = float(roc_auc_score(asked == groups[1], score))
+        p_value = float(
+            mannwhitneyu(score[asked == groups[1]], score[asked == groups[0]], alternative="greater").pvalue
+        )
+    else:
+        places = [int(np.flatnonzero(model.classes_ == group)[0]) for group in groups]
+        auc = float(np.mean([roc_auc_score(asked == g, scores[:, k]) for g, k in zip(groups, places, strict=True)]))
+        p_value = _by_lot(asked, predicted, seed)
+    return {
+        "adversary": name,
+        "n_rows": len(asked),
+        "balanced_accuracy": float(balanced_accuracy_score(asked, predicted)),
+        "auc": auc,
+        "p_value": p_value,
+    }
+
+
+def try_regressors(names: Iterable[str], Z: FloatArray, numbers: FloatArray, seed: int) -> list[dict[str, Any]]:
+    """Train regressors of a continuous attribute on half of the rows and score them on the others.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Which.
+    Z : ndarray of shape (n, d)
+        Projections.
+    numbers : ndarray of shape (n,)
+        The attribute, for example where rows stand in it.
+    seed : int
+        Of the halves.
+
+    Returns
+    -------
+    records : list of dict
+        For each `adversary`, `n_rows`, `r2` and `p_value`, that of Spearman's rank correlation, one-sided.
+    """
+    found = []
+    for name in names:
+        seen, unseen, told, asked = _halves(name, Z, numbers, None, seed)
+        predicted = REGRESSORS[name](seed).fit(seen, told).predict(unseen)
+        constant = not np.ptp(predicted) or not np.ptp(asked)
+        p_value = 1.0 if constant else float(spearmanr(predicted, asked, alternative="greater").pvalue)
+        found.append(
+            {"adversary": name, "n_rows": len(asked), "r2": float(r2_score(asked, predicted)), "p_value": p_value}
+        )
+    return found
+
+
+def _halves(name: str, Z: FloatArray, target: AnyArray, strata: AnyArray | None, seed: int) -> tuple[Any, ...]:
+    """Return the rows to learn from and those to be scored on, and what is to be told of both."""
+    if len(Z) > MOST_ROWS[name]:
+        chosen = np.sort(np.random.default_rng(seed).choice(len(Z), MOST_ROWS[name], replace=False))
+        Z, target, strata = Z[chosen], target[chosen], None if strata is None else strata[chosen]
+    if strata is not None:
+        values, counts = np.unique(strata, return_counts=True)
+        kept = np.isin(strata, values[counts > 1])
+        Z, target, strata = Z[kept], target[kept], strata[kept]
+    halves: tuple[Any, ...] = tuple(train_test_split(Z, target, test_size=0.5, stratify=strata, random_state=seed))
+    return halves
+
+
+def _scores(model: Any, rows: FloatArray) -> FloatArray:
+    """Return a score for each class, of shape (n, n_classes), or of the second of two, of shape (n, 1)."""
+    scores = model.decision_function(rows) if hasattr(model, "decision_function") else model.predict_proba(rows)
+    return np.asarray(scores).reshape(len(rows), -1)
+
+
+def _by_lot(truth: AnyArray, predicted: AnyArray, seed: int) -> float:
+    """Return the share of lots in which labels agree as well with what was predicted."""
+    groups, codes = np.unique(truth, return_inverse=True)
+    hits = (predicted[:, None] == groups).astype(np.float64) / np.bincount(codes)
+    generator, rows = np.random.default_rng(seed), np.arange(len(truth))
+    own = hits[rows, codes].sum()
+    lots = [hits[rows, generator.permutation(codes)].sum() for _ in range(N_LOTS)]
+    return float((1 + np.sum(np.asarray(lots) >= own - 1e-12)) / (1 + N_LOTS))

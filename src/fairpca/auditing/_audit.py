@@ -1,0 +1,193 @@
+"""The audit: what a reduction of people that it has not seen tells of their attributes."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_random_state, column_or_1d
+from threadpoolctl import threadpool_limits
+
+from fairpca._utils.checks import check_bandwidth, check_integer
+from fairpca._utils.threads import single_threaded_blas
+from fairpca._utils.typing import FloatArray
+from fairpca._utils.warn import warn_user
+from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, try_classifiers, try_regressors
+from fairpca.auditing._measures import examine
+from fairpca.auditing._reduction import looks_like_training_rows, projections
+from fairpca.auditing._result import AuditResult
+from fairpca.auditing._task import parity_gaps
+from fairpca.comparison import Compared, People, Terms, check_same_rows, compare, masses_of
+from fairpca.exceptions import TrainingRowsWarning
+from fairpca.inference import ComparedRows
+from fairpca.mmd import median_bandwidth, rows_by_mass
+from fairpca.rows import compute, is_dask
+
+FEW_NUMBERS = 100_000
+
+LOOSE = 2.0
+"""A tolerance that any measure meets: here none is asked for."""
+
+
+def audit(
+    reduction: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    adversaries: Any = ADVERSARIES,
+    confidence: float = 0.95,
+    n_permutations: int = 999,
+    bandwidth: str | float | None = None,
+    random_state: Any = None,
+    **terms: Any,
+) -> AuditResult:
+    r"""Say what a reduction of people that it has not seen tells of their attributes.
+
+    Parameters
+    ----------
+    reduction : fitted transformer, array-like of shape (n_components, n_features) or None
+        What is audited: a `FairPCA`, any fitted reduction of scikit-learn, components as rows, or None where `X` holds
+        reduced rows.
+    X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+        Rows that were used neither to fit nor to choose the reduction; what is said holds for such rows only.
+    y : array-like of shape (n_samples,), default=None
+        Labels, for notions of fairness that speak of them, and for parity gaps of a task.
+    sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
+        Protected attributes.
+    control_features : array-like or frame of shape (n_samples,) or (n_samples, k), default=None
+        Segments: groups are compared within each.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts, for measures and tests; adversaries count rows.
+    adversaries : str or iterable of {"linear", "svm", "boosting", "neighbours"}, default=all of them
+        Models that try to tell the attribute from the projection; regressors for continuous attributes.
+    confidence : float, default=0.95
+        Of the bounds on the population.
+    n_permutations : int, default=999
+        How often attributes are dealt out by lot.
+    bandwidth : "median" or float, default=None
+        sigma; by default that which the reduction was fitted with, or the median heuristic of the projections.
+    random_state : int, RandomState instance or None, default=None
+        Draws lots, frequencies, samples and halves.
+    **terms : dict
+        How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `min_group_size`,
+        `small_groups`, `missing`; by default as the reduction was fitted, if it is of this package.
+
+    Returns
+    -------
+    result : AuditResult
+        Measures with chance levels, p-values and bounds, adversaries and parity gaps; `print` it.
+
+    Notes
+    -----
+    To fail to find a difference is no proof of none. What can be shown is a bound: with probability `confidence` over
+    the choice of these rows, the MMD^2 of the population they come from is at most `upper_bound`.
+
+    The largest Gaussian bandwidth that was fitted is blind to fine differences, so tests look at a quarter to twice of
+    it, and adversaries at anything they can learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import PCA
+    >>> from fairpca import audit
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["a", "b"], 200)
+    >>> X = rng.normal(size=(400, 5)) + 0.8 * (group == "b")[:, None]
+    >>> reduction = PCA(2).fit(X[::2])
+    >>> found = audit(reduction, X[1::2], sensitive_features=group[1::2], adversaries="linear", random_state=0)
+    >>> bool(found.p_value < 0.01), bool(found.upper_bound > found.mmd2)
+    (True, True)
+    """
+    chosen, people, X = _checked(reduction, X, People(sensitive_features, y, control_features, sample_weight), terms)
+    names = check_adversaries(adversaries)
+    check_integer("n_permutations", n_permutations, least=19)
+    sigma = None if bandwidth is None else check_bandwidth(bandwidth)
+    if not 0.5 <= confidence < 1.0:
+        raise ValueError(f"confidence={confidence!r} must be at least 0.5 and less than 1.")
+    seed = int(check_random_state(random_state).randint(2**31))
+    if looks_like_training_rows(reduction, X):
+        warn_user(
+            "these look like the rows that the reduction was fitted to: same number, same means. What is found on them "
+            "says nothing of new people; audit rows that were held out.",
+            TrainingRowsWarning,
+        )
+    Z = projections(reduction, X)
+    compared = compare(people, len(Z), chosen, LOOSE)
+    if compared.comparison is None:
+        raise ValueError("sensitive_features=None: an audit needs the attributes that must not show.")
+    sigma = _bandwidth(sigma, reduction, Z, compared)
+    rows = ComparedRows.of(_without_offset(Z), compared)
+    findings = examine(rows, compared, sigma, n_permutations, confidence, np.random.default_rng(seed))
+    # On few rows threads wait for each other longer than they work.
+    with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
+        told, gaps = _adversaries(names, Z, compared, seed), _parity(Z, people.y, compared, seed)
+    return AuditResult(
+        measures=findings.records,
+        adversaries=told,
+        parity=gaps,
+        p_value=findings.p_value,
+        bandwidth=sigma,
+        confidence=confidence,
+        n_rows=len(Z),
+        n_components=Z.shape[1],
+        n_permutations=n_permutations,
+    )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    # Unlike that of BLAS, the limit of OpenMP belongs to the thread that sets it.
+    with single_threaded_blas(), threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+def _checked(reduction: Any, X: Any, people: People, terms: dict[str, Any]) -> tuple[Terms, People, Any]:
+    """Return how people are compared, what is known of them in memory, and the rows."""
+    fitted_with = {name: getattr(reduction, name) for name in Terms.__dataclass_fields__ if hasattr(reduction, name)}
+    chosen = Terms.named(**(fitted_with | terms))
+    check_same_rows(X, people.tables)
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    in_memory = {name: compute(table)[0] if is_dask(table) else table for name, table in people.tables.items()}
+    return chosen, People(**in_memory), X
+
+
+def _bandwidth(sigma: str | float | None, reduction: Any, Z: FloatArray, compared: Compared) -> float:
+    if isinstance(sigma, float):
+        return sigma
+    fitted = getattr(reduction, "bandwidth_", None)
+    if sigma is None and fitted is not None:
+        return float(fitted)
+    masses = masses_of(compared.attached)
+    return median_bandwidth(Z if masses is None else Z[rows_by_mass(masses)])
+
+
+def _without_offset(Z: FloatArray) -> FloatArray:
+    """Return rows around their median, so that features lose no digits to an offset."""
+    return Z - np.median(Z, axis=0)
+
+
+def _adversaries(names: tuple[str, ...], Z: FloatArray, compared: Compared, seed: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for attribute in compared.known:
+        known = ~np.isnan(attribute.values.astype(np.float64)) & (attribute.is_continuous | (attribute.values >= 0))
+        attempt = try_regressors if attribute.is_continuous else try_classifiers
+        records = attempt(names, Z[known], attribute.values[known], seed)
+        found += [{"attribute": attribute.name} | record for record in records]
+    return found
+
+
+def _parity(Z: FloatArray, y: Any, compared: Compared, seed: int) -> list[dict[str, Any]]:
+    if y is None:
+        return []
+    labels = column_or_1d(np.asarray(y))
+    found = []
+    for attribute in compared.known:
+        gaps = None if attribute.is_continuous else parity_gaps(Z, labels, attribute.values, seed)
+        if gaps is not None:
+            found.append({"attribute": attribute.name} | gaps)
+    return found

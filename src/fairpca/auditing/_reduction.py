@@ -1,0 +1,70 @@
+"""From any reduction and rows to projections."""
+# SPDX-License-Identifier: MIT
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from fairpca._utils.typing import FloatArray
+from fairpca.rows import compute, is_dask
+
+SAME = 1e-9
+"""Means that agree to this part of the scale are those of the same rows."""
+
+
+def projections(reduction: Any, X: Any) -> FloatArray:
+    """Return the rows after a reduction, in memory.
+
+    Parameters
+    ----------
+    reduction : fitted transformer, array-like of shape (n_components, n_features) or None
+        What reduces; an array holds components as rows, like `components_`; None says that `X` is reduced already.
+    X : array-like, or Dask array or frame, of shape (n, p)
+        Rows.
+    """
+    if reduction is None:
+        reduced = X
+    elif hasattr(reduction, "transform"):
+        check_is_fitted(reduction)
+        reduced = reduction.transform(X)
+    else:
+        reduced = _product(reduction, X)
+    if is_dask(reduced):
+        (reduced,) = compute(reduced)
+    Z: FloatArray = check_array(reduced, dtype=np.float64, input_name="the reduced rows", ensure_min_samples=2)
+    return Z
+
+
+def _product(reduction: Any, X: Any) -> Any:
+    if isinstance(reduction, (str, bytes)) or not np.iterable(reduction):
+        raise TypeError(
+            f"reduction must be a fitted transformer, an array of components or None for reduced rows; got "
+            f"{type(reduction).__name__}."
+        )
+    components = check_array(reduction, dtype=np.float64, input_name="reduction")
+    rows = X if is_dask(X) else check_array(X, dtype=np.float64, input_name="X")
+    if components.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"reduction has shape {components.shape}, but X has {rows.shape[1]} columns: its rows are components, "
+            "(n_components, n_features), like components_."
+        )
+    return rows @ components.T
+
+
+def looks_like_training_rows(reduction: Any, X: Any) -> bool:
+    """Tell whether rows have the number and the means of those that a reduction was fitted to.
+
+    Parameters
+    ----------
+    reduction : Any
+        What reduces.
+    X : array-like of shape (n, p)
+        Rows.
+    """
+    mean, n_rows = getattr(reduction, "mean_", None), getattr(reduction, "n_samples_", None)
+    if mean is None or n_rows != X.shape[0] or is_dask(X):
+        return False
+    rows = np.asarray(X, dtype=np.float64)
+    scale = np.abs(rows).max(axis=0)
+    return bool(np.all(np.abs(rows.mean(axis=0) - mean) <= SAME * np.maximum(scale, 1e-300)))

@@ -1,0 +1,110 @@
+"""The findings of an audit."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fairpca._utils.extras import require
+from fairpca.auditing._words import text_of
+from fairpca.plots import AuditDisplay
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What a projection of new people tells of their attributes.
+
+    Attributes
+    ----------
+    measures : list of dict
+        One for each measure: what is compared (`name`, `attribute`, `among`, `kind`, `n_rows`, `sides`, `weight`), the
+        plug-in `mmd2` (and `mmd2_error` where rows are too many for all pairs), the `chance_level`, their difference
+        `excess`, the `unbiased` estimate, p-values at the bandwidth (`p_value`), over scales (`p_value_scales`), with
+        all measures counted (`p_value_adjusted`), and by three moments (`p_value_moments`, beyond 5,000 rows); the
+        `upper_bound` U of the population's MMD^2, and the `finite_sample_bound`, which is wider and needs no limit.
+    adversaries : list of dict
+        One for each adversary and attribute: `attribute`, `adversary`, `n_rows`, `auc` and `balanced_accuracy` or `r2`,
+        and `p_value`.
+    parity : list of dict
+        Where labels were given, one for each attribute: accuracy of a logistic regression of them, and its gaps.
+    p_value : float
+        Of all measures and scales together (Westfall and Young).
+    bandwidth : float
+        sigma.
+    confidence : float
+        Of the bounds.
+    n_rows, n_components, n_permutations : int
+        Sizes.
+    """
+
+    measures: list[dict[str, Any]]
+    adversaries: list[dict[str, Any]]
+    parity: list[dict[str, Any]]
+    p_value: float
+    bandwidth: float
+    confidence: float
+    n_rows: int
+    n_components: int
+    n_permutations: int
+
+    @property
+    def worst(self) -> dict[str, Any]:
+        """The measure with the largest upper bound, or the largest excess where nothing can be bounded."""
+
+        def size(measure: dict[str, Any]) -> tuple[float, float]:
+            bound = measure["upper_bound"]
+            return (-math.inf if math.isnan(bound) else bound, measure["excess"])
+
+        return max(self.measures, key=size)
+
+    @property
+    def mmd2(self) -> float:
+        """MMD^2 of the worst measure."""
+        return float(self.worst["mmd2"])
+
+    @property
+    def chance_level(self) -> float:
+        """What chance shows of the worst measure."""
+        return float(self.worst["chance_level"])
+
+    @property
+    def excess(self) -> float:
+        """By how much the worst measure exceeds it."""
+        return float(self.worst["excess"])
+
+    @property
+    def upper_bound(self) -> float:
+        """U: with the given confidence no measure of the population is larger.
+
+        The largest of several needs no correction: were the largest measure of the population above it, that measure
+        would be above its own bound.
+        """
+        return float(self.worst["upper_bound"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and dicts."""
+        summary = {name: getattr(self, name) for name in ("mmd2", "chance_level", "excess", "upper_bound")}
+        return asdict(self) | summary
+
+    def to_frame(self, what: str = "measures") -> Any:
+        """Return a table of pandas.
+
+        Parameters
+        ----------
+        what : {"measures", "adversaries", "parity"}, default="measures"
+            Of what.
+        """
+        return require("pandas", "data").DataFrame(getattr(self, what))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw each measure beside what chance shows, with its upper bound.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        """
+        return AuditDisplay(self.measures).plot(ax=ax)
+
+    def __str__(self) -> str:
+        return text_of(self)

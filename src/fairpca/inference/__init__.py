@@ -1,0 +1,28 @@
+"""What chance shows: tests by lot, levels, and bounds for the population behind the rows."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.inference._bound import finite_sample_bound, upper_bound
+from fairpca.inference._compared_rows import ComparedRows, exchange_classes, with_masses_of_all
+from fairpca.inference._dealt_values import EXACT_ROWS
+from fairpca.inference._levels import chance_levels, sampling_levels, sum_of_squares
+from fairpca.inference._measure import PAIRED_ROWS, measure
+from fairpca.inference._permutation import SCALES, PermutationTest
+from fairpca.inference._spectrum import FeatureRows, Spectrum
+
+__all__ = [
+    "EXACT_ROWS",
+    "PAIRED_ROWS",
+    "SCALES",
+    "ComparedRows",
+    "FeatureRows",
+    "PermutationTest",
+    "Spectrum",
+    "chance_levels",
+    "exchange_classes",
+    "finite_sample_bound",
+    "measure",
+    "sampling_levels",
+    "sum_of_squares",
+    "upper_bound",
+    "with_masses_of_all",
+]

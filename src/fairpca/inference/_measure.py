@@ -1,0 +1,44 @@
+"""MMD^2 of projected rows, however many they are."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.inference._compared_rows import ComparedRows
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Measurement, kernel_products
+from fairpca.rows import ArrayRows
+
+PAIRED_ROWS = 20_000
+"""Rows up to which all pairs are compared, in a second."""
+
+MOST_FOURIER_COMPONENTS = 3
+
+
+def measure(rows: ComparedRows, bandwidth: float, accuracy: FloatArray) -> Measurement:
+    """Return MMD^2 of each measure: of all pairs up to 20,000 rows, beyond in linear time with bounds on the errors.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows.
+    bandwidth : float
+        sigma.
+    accuracy : ndarray of shape (n_measures,)
+        Errors that would be small enough.
+    """
+    if rows.n_rows <= PAIRED_ROWS:
+        return Measurement.exact(_of_all_pairs(rows, bandwidth))
+    Z = ArrayRows(rows.Z, rows.attached)
+    d = rows.Z.shape[1]
+    coordinates, eye = Coordinates(rows.Z.mean(axis=0), np.eye(d)), np.eye(d)
+    if d <= MOST_FOURIER_COMPONENTS:
+        fourier = FourierMMD(Z, coordinates, rows.comparison, bandwidth, accuracy=float(accuracy.min()))
+        return fourier.measured_at(eye, accuracy)
+    return HermiteMMD(Z, coordinates, rows.comparison, bandwidth).measured_at(eye, accuracy)
+
+
+def _of_all_pairs(rows: ComparedRows, bandwidth: float) -> FloatArray:
+    squares = np.einsum("ic,ic->c", rows.columns, kernel_products(rows.Z, rows.columns, bandwidth))
+    values = np.zeros(rows.comparison.n_measures)
+    np.add.at(values, rows.comparison.owner, squares)
+    return values

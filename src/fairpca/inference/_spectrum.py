@@ -1,0 +1,191 @@
+"""How MMD^2 varies by chance: the spectrum of the covariance of what is compared, in the space of the kernel."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+from scipy.stats import chi2
+from sklearn.utils import gen_batches
+
+from fairpca._utils.threads import single_threaded_blas
+from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.inference._compared_rows import ComparedRows
+from fairpca.inference._features import SobolFeatures
+
+N_FREQUENCIES = 256
+"""Frequencies of the features that the covariance is known by."""
+
+BLOCK_ROWS = 2**14
+
+FEW = 32
+"""Size of a matrix up to which all eigenvalues are found at once."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    r"""Sums of powers of the eigenvalues of a covariance, and the largest.
+
+    A sum of squares of normal variables with variances l_i has the mean k_1 = \sum l_i, the variance
+    k_2 = 2 \sum l_i^2 and the third cumulant k_3 = 8 \sum l_i^3.
+
+    Attributes
+    ----------
+    first, second, third : float
+        Sums of l_i, l_i^2 and l_i^3.
+    largest : float
+        The largest l_i.
+    """
+
+    first: float
+    second: float
+    third: float
+    largest: float
+
+    @classmethod
+    def of_matrix(cls, matrix: FloatArray) -> "Spectrum":
+        """Take a symmetric, nonnegative matrix."""
+        # On a busy machine threads that wait for each other would make this fifty times slower.
+        with single_threaded_blas():
+            square = matrix @ matrix
+            return cls(
+                first=float(np.trace(matrix)),
+                second=float(np.trace(square)),
+                third=float(np.vdot(square, matrix)),
+                largest=_largest_eigenvalue(matrix),
+            )
+
+    def times(self, other: "Spectrum") -> "Spectrum":
+        """Return the spectrum of the Kronecker product of two matrices."""
+        return Spectrum(
+            self.first * other.first,
+            self.second * other.second,
+            self.third * other.third,
+            self.largest * other.largest,
+        )
+
+    @property
+    def deviation(self) -> float:
+        """Deviation of the sum of squares."""
+        return math.sqrt(2.0 * self.second)
+
+    def p_value(self, value: float) -> float:
+        r"""Return the probability that the sum of squares is at least a value, by three moments.
+
+        .. math:: P\left(\chi^2_\nu > \nu + (h - k_1) \sqrt{2 \nu / k_2}\right), \qquad \nu = 8 k_2^3 / k_3^2.
+
+        Parameters
+        ----------
+        value : float
+            h.
+        """
+        second, third = 2.0 * self.second, 8.0 * self.third
+        if third <= 0.0:
+            return 1.0
+        freedom = 8.0 * second**3 / third**2
+        return float(chi2.sf(freedom + (value - self.first) * math.sqrt(2.0 * freedom / second), freedom))
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """Measured rows with features.
+
+    Attributes
+    ----------
+    rows : ComparedRows
+        The rows.
+    features : SobolFeatures
+        Draws of frequencies.
+    bandwidth : float
+        sigma.
+    """
+
+    rows: ComparedRows
+    features: SobolFeatures
+    bandwidth: float
+
+    @classmethod
+    def draw(
+        cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator, factors: Sequence[float] = (1.0,)
+    ) -> "FeatureRows":
+        """Draw frequencies for rows, of the mean of the kernels of bandwidths sigma times the factors."""
+        features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
+        return cls(rows, features.of_scales(factors), bandwidth)
+
+    def by_chance(self, measure: int) -> tuple[Spectrum, float]:
+        """Return the spectrum under which a measure varies if attributes are dealt out by lot, and its own value.
+
+        All rows that take part have one covariance S then, and the columns w of the measure the products A = W'W: the
+        covariance of all sums is the Kronecker product of both.
+
+        Parameters
+        ----------
+        measure : int
+            Which.
+        """
+        rows = np.flatnonzero(self.rows.taking_part(measure))
+        columns, masses, shares = self.rows.columns_of(measure)[rows], self.rows.masses[rows], self.rows.shares[rows]
+        squares = shares * masses**2
+        sums, covariance = self._moments(rows, columns, masses, squares)
+        n = masses.sum() ** 2 / squares.sum()
+        pooled = Spectrum.of_matrix(covariance / squares.sum() * (n / max(n - 1.0, 1.0)))
+        products = (columns * shares[:, None]).T @ columns
+        return Spectrum.of_matrix(products).times(pooled), float(np.sum(sums**2))
+
+    def by_sides(self, measure: int) -> Spectrum:
+        """Return the spectrum under which a measure varies whatever the groups are: each side has its own covariance.
+
+        Parameters
+        ----------
+        measure : int
+            Which; one that compares groups.
+        """
+        total = np.zeros((2 * len(self.features.frequencies.T),) * 2)
+        for column in self.rows.columns_of(measure).T:
+            for side in sides_of(column):
+                weights = np.abs(column[side])
+                squares = self.rows.shares[side] * weights**2
+                # Each side is a mean with the weights of its rows.
+                n = weights.sum() ** 2 / squares.sum()
+                _, covariance = self._moments(side, np.zeros((len(side), 0)), weights, squares)
+                total += covariance * (n / max(n - 1.0, 1.0))
+        return Spectrum.of_matrix(total)
+
+    def _moments(
+        self, rows: AnyArray, columns: FloatArray, masses: FloatArray, squares: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return sum_i w_i phi_i, and sum_i squares_i (phi_i - mean)(phi_i - mean)' with the mean by masses."""
+        size = 2 * len(self.features.frequencies.T)
+        sums, first, plain = np.zeros((size, columns.shape[1])), np.zeros(size), np.zeros(size)
+        second = np.zeros((size, size))
+        for batch in gen_batches(len(rows), BLOCK_ROWS):
+            phi = self.features.of(self.rows.Z[rows[batch]], self.bandwidth)
+            sums += phi.T.astype(np.float64) @ columns[batch]
+            first += masses[batch] @ phi
+            plain += squares[batch] @ phi
+            scaled = phi * np.sqrt(squares[batch]).astype(np.float32)[:, None]
+            second += scaled.T @ scaled
+        mean = first / masses.sum()
+        cross = np.outer(plain, mean)
+        return sums, second - cross - cross.T + squares.sum() * np.outer(mean, mean)
+
+
+def _largest_eigenvalue(matrix: FloatArray) -> float:
+    size = len(matrix)
+    if size <= FEW or not matrix.any():
+        return float(np.linalg.eigvalsh(matrix)[-1])
+    start = np.diag(matrix).copy()
+    return float(eigsh(matrix, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])
+
+
+def sides_of(column: FloatArray) -> list[AnyArray]:
+    """Return the rows of positive and those of negative weight in what is compared.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n,)
+        Weights of rows.
+    """
+    return [side for side in (np.flatnonzero(column > 0), np.flatnonzero(column < 0)) if len(side)]

@@ -134,6 +134,21 @@ def test_the_order_of_rows_and_columns_and_names_do_not_matter(rng):
     assert len(decisions) == 2
 
 
+@pytest.mark.parametrize("n", [400, 6000])
+def test_several_scales_have_the_chance_level_of_their_mean(rng, n):
+    X, group = apart(rng, n)
+    model = FairPCA(2, bandwidth="scales", random_state=0).fit(X, sensitive_features=group)
+    Z = model.transform(X)
+    K = np.mean([kernel(Z, factor * model.bandwidth_) for factor in model.bandwidth_factors_], axis=0)
+    sides = (group.sum(), (~group).sum())
+    chance = (1 / sides[0] + 1 / sides[1]) * (1 - (K.sum() - n) / (n * (n - 1)))
+    assert model.converged_
+    assert model.chance_level_ == pytest.approx(chance, rel=1e-9 if n == 400 else 0.03)
+    X, group = by_lot(rng, n)
+    model = FairPCA(2, bandwidth="scales", random_state=0).fit(X, sensitive_features=group)
+    assert model.result_.status is Status.PCA_IS_FAIR
+
+
 def test_algorithm_1_and_small_tables(rng):
     X, group = apart(rng, 300)
     model = FairPCA(2, solver=REPMS(), random_state=0).fit(X, sensitive_features=group)

@@ -81,6 +81,16 @@ def test_the_spectrum_is_that_of_the_centred_kernel_matrix(rng):
     assert value == pytest.approx(measure(rows, 1.5, np.ones(1)).values[0], rel=0.2)
 
 
+def test_features_of_several_scales_are_those_of_their_mean(rng):
+    Z, groups = rng.normal(size=(300, 2)), np.arange(300) % 3 == 0
+    K = (kernel(Z, 3.0) + kernel(Z, 0.75)) / 2
+    H = np.eye(300) - 1 / 300
+    exact = np.linalg.eigvalsh(H @ K @ H) / 299 * (1 / 100 + 1 / 200)
+    found, _ = FeatureRows.draw(compared(Z, groups), 1.5, rng, (2.0, 0.5)).by_chance(0)
+    assert found.first == pytest.approx(exact.sum(), rel=0.01)
+    assert found.second == pytest.approx((exact**2).sum(), rel=0.05)
+
+
 def test_a_sample_stands_for_all_rows(rng):
     Z = rng.normal(size=(12_000, 2))
     groups = rng.choice(["a", "b", "c"], p=[0.02, 0.28, 0.7], size=len(Z))

@@ -1,7 +1,7 @@
 """What chance shows of projections of the rows of a fit."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -83,8 +83,9 @@ class Chance:
         measured = self._measured(components)
         if self._has_all:
             measured = in_own_order(measured, self.bandwidth)
-            test = PermutationTest.of(measured, self.bandwidth, N_LOTS, generator, self.factors)
-            return test.family_wise()
+            by_scale = PermutationTest.of(measured, self.bandwidth, N_LOTS, generator, scales=self.factors)
+            # MMD^2 of a mean of kernels is the mean of theirs.
+            return replace(by_scale, values=by_scale.values.mean(axis=0, keepdims=True)).family_wise()
         features = FeatureRows.draw(measured, self.bandwidth, generator, self.factors)
         p_values = [features.by_chance(j)[0].p_value(mmd2) for j, mmd2 in enumerate(mmd2s.tolist())]
         return min(1.0, len(p_values) * min(p_values))

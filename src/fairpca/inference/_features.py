@@ -44,15 +44,16 @@ class SobolFeatures:
         points = qmc.Sobol(d, rng=generator).random(n_frequencies)
         return cls(ndtri(np.clip(points, 1e-12, 1.0 - 1e-12)).T.copy())
 
-    def of_scales(self, factors: Sequence[float]) -> "SobolFeatures":
-        """Return frequencies for the mean of the kernels of several scales, which take turns.
+    def shared_by(self, factors: Sequence[float]) -> "SobolFeatures":
+        """Return features of the mean of kernels of several scales, which share the frequencies in turns.
 
         Parameters
         ----------
         factors : sequence of float
-            Multiples of sigma.
+            The scales.
         """
-        return SobolFeatures(self.frequencies / np.resize(factors, self.frequencies.shape[1]))
+        turns = np.resize(np.asarray(factors, dtype=np.float64), self.frequencies.shape[1])
+        return SobolFeatures(self.frequencies / turns)
 
     def of(self, Z: FloatArray, bandwidth: float) -> AnyArray:
         """Return features of rows, of shape (n, 2 D), in single precision.

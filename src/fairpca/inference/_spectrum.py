@@ -108,11 +108,15 @@ class FeatureRows:
 
     @classmethod
     def draw(
-        cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator, factors: Sequence[float] = (1.0,)
+        cls,
+        rows: ComparedRows,
+        bandwidth: float,
+        generator: np.random.Generator,
+        factors: Sequence[float] = (1.0,),
     ) -> "FeatureRows":
-        """Draw frequencies for rows, of the mean of the kernels of bandwidths sigma times the factors."""
+        """Draw frequencies for rows, and for a kernel that is the mean of those of bandwidths sigma times factors."""
         features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
-        return cls(rows, features.of_scales(factors), bandwidth)
+        return cls(rows, features.shared_by(factors), bandwidth)
 
     def by_chance(self, measure: int) -> tuple[Spectrum, float]:
         """Return the spectrum under which a measure varies if attributes are dealt out by lot, and its own value.

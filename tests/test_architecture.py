@@ -13,6 +13,7 @@ FLOORS = {
     "paper": 9,
     "selection": 8,
     "auditing": 8,
+    "planning": 8,
     "path": 8,
     "estimator": 8,
     "evaluation": 8,
@@ -35,12 +36,18 @@ FLOORS = {
 }
 HOMES = {
     "AuditResult": "auditing",
+    "Certificate": "auditing",
     "FairPCA": "estimator",
     "FairPCACV": "selection",
     "FairPCAPath": "path",
+    "Plan": "planning",
+    "Verification": "auditing",
     "audit": "auditing",
     "fair_pca_path": "path",
+    "load_certificate": "auditing",
+    "plan": "planning",
     "show_versions": "versions",
+    "verify": "auditing",
     "__version__": "_utils",
 }
 """Where the names live that the package itself exports."""

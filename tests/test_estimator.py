@@ -321,8 +321,8 @@ def test_bad_data_get_one_clear_sentence(two_groups, case, message):
         ({"tolerance": np.nan}, ValueError, "tolerance=nan must be"),
         ({"tolerance": "small"}, ValueError, "tolerance='small' must be 'auto', or a number, the largest MMD"),
         ({"bandwidth": 0}, ValueError, "bandwidth=0 must be greater than 0"),
-        ({"bandwidth": "mean"}, ValueError, r"bandwidth='mean' is unknown; choose one of \['median'\]"),
-        ({"bandwidth": None}, TypeError, 'bandwidth must be "median" or a positive number'),
+        ({"bandwidth": "mean"}, ValueError, r"bandwidth='mean' is unknown; choose one of \['median', 'scales'\]"),
+        ({"bandwidth": None}, TypeError, 'bandwidth must be "median", "scales" or a positive number'),
         ({"solver": "sdp"}, ValueError, r"solver='sdp' is unknown; choose one of \['budget', 'repms'\]"),
         ({"solver": 3}, TypeError, "solver must be one of"),
         (

@@ -84,8 +84,11 @@ class FairPCA(LinearProjection):
         no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows, then "fourier"
         up to 3 components and "hermite" above. Whatever was used, `mmd2_` is measured exactly, or comes with a
         bound.
-    bandwidth : "median" or float, default="median"
-        sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions.
+    bandwidth : "median", "scales", float or Scales, default="median"
+        sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions. "scales" takes
+        the mean of the kernels of bandwidths 2, 1, 1/2 and 1/4 times that, which sees finer differences too;
+        `fairpca.mmd.Scales` has other factors. Several scales take at most 2 components beyond 5000 distinct rows,
+        unless `mmd="exact"`.
     standardize : bool, default=True
         Scale every column to unit variance. Columns are always centred; constant columns stay at zero.
     init : {"mean-matched", "pca", "auxiliary"} or array of shape (n_components, n_features), default="mean-matched"
@@ -142,6 +145,8 @@ class FairPCA(LinearProjection):
         How MMD^2 was computed during the search: "exact", "fourier" or "hermite".
     bandwidth_ : float
         sigma.
+    bandwidth_factors_ : tuple of float
+        The kernel is the mean of the Gaussian kernels of bandwidths sigma times these; (1.0,) for one.
     converged_ : bool
         Whether the solver stopped at a stationary point and the finished components, measured once more, meet the
         tolerance.
@@ -212,7 +217,7 @@ class FairPCA(LinearProjection):
         missing: str = "refuse",
         solver: Any = "budget",
         mmd: str = "auto",
-        bandwidth: str | float = "median",
+        bandwidth: Any = "median",
         standardize: bool = True,
         init: Any = "mean-matched",
         callback: Callable[[OuterStep], None] | None = None,
@@ -342,7 +347,7 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     """
     data, result = fitter.data, found.result
     model._learn_components(found.components, data.axes, data.scaling, data.n_rows, data.mass)
-    model.bandwidth_, model.mmd_method_ = data.bandwidth, data.method
+    model.bandwidth_, model.bandwidth_factors_, model.mmd_method_ = data.bandwidth, data.factors, data.method
     model.mmd2_, model.mmd2_error_ = result.mmd2, result.mmd2_error
     model.mmd2_by_measure_ = fitter.by_name(result.mmd2s)
     model.measures_, model.sensitive_kinds_ = fitter.records(found), dict(fitter.compared.kinds)

@@ -79,7 +79,7 @@ class FairPCAPath(BaseEstimator):
         missing: str = "refuse",
         solver: Any = "budget",
         mmd: str = "auto",
-        bandwidth: str | float = "median",
+        bandwidth: Any = "median",
         standardize: bool = True,
         init: Any = "mean-matched",
         callback: Callable[[OuterStep], None] | None = None,

@@ -45,12 +45,15 @@ def check_at_least_zero(argument: str, value: Any, meaning: str) -> float:
     return float(value)
 
 
-def check_bandwidth(bandwidth: Any) -> str | float:
-    """Return "median" or a positive number."""
+def check_bandwidth(
+    bandwidth: Any, names: Iterable[str] = ("median",), otherwise: str = "a positive number"
+) -> str | float:
+    """Return one of the allowed names or a positive number."""
     if isinstance(bandwidth, str):
-        return check_name("bandwidth", bandwidth, ["median"], "or give a positive number")
+        return check_name("bandwidth", bandwidth, names, f"or give {otherwise}")
     if isinstance(bandwidth, bool) or not isinstance(bandwidth, Real):
-        raise TypeError(f'bandwidth must be "median" or a positive number; got {bandwidth!r}.')
+        listed = ", ".join(f'"{name}"' for name in names)
+        raise TypeError(f"bandwidth must be {listed} or {otherwise}; got {bandwidth!r}.")
     if not 0 < float(bandwidth) < math.inf:
         raise ValueError(f'bandwidth={bandwidth!r} must be greater than 0; "median" chooses it from the data.')
     return float(bandwidth)

@@ -2,6 +2,17 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.auditing._audit import audit
+from fairpca.auditing._reduction import projections
 from fairpca.auditing._result import AuditResult
+from fairpca.auditing._verify import verify
+from fairpca.auditing.certificates import Certificate, Verification, load_certificate
 
-__all__ = ["AuditResult", "audit"]
+__all__ = [
+    "AuditResult",
+    "Certificate",
+    "Verification",
+    "audit",
+    "load_certificate",
+    "projections",
+    "verify",
+]

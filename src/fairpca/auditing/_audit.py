@@ -1,16 +1,23 @@
 """The audit: what a reduction of people that it has not seen tells of their attributes."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, column_or_1d
+from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_bandwidth, check_integer
+from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, try_classifiers, try_regressors
+from fairpca.auditing._digest import model_digest, rows_digest
 from fairpca.auditing._measures import examine
+from fairpca.auditing._origin import Origin
 from fairpca.auditing._reduction import looks_like_training_rows, projections
 from fairpca.auditing._result import AuditResult
 from fairpca.auditing._task import parity_gaps
@@ -19,6 +26,8 @@ from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
 from fairpca.mmd import median_bandwidth, rows_by_mass
 from fairpca.rows import compute, is_dask
+
+FEW_NUMBERS = 100_000
 
 LOOSE = 2.0
 """A tolerance that any measure meets: here none is asked for."""
@@ -96,48 +105,107 @@ def audit(
     >>> bool(found.p_value < 0.01), bool(found.upper_bound > found.mmd2)
     (True, True)
     """
-    chosen, people, X = _checked(reduction, X, People(sensitive_features, y, control_features, sample_weight), terms)
+    fitted_with = {name: getattr(reduction, name) for name in Terms.__dataclass_fields__ if hasattr(reduction, name)}
+    chosen = Terms.named(**(fitted_with | terms))
     names = check_adversaries(adversaries)
     check_integer("n_permutations", n_permutations, least=19)
     sigma = None if bandwidth is None else check_bandwidth(bandwidth)
     if not 0.5 <= confidence < 1.0:
         raise ValueError(f"confidence={confidence!r} must be at least 0.5 and less than 1.")
     seed = int(check_random_state(random_state).randint(2**31))
-    if looks_like_training_rows(reduction, X):
+    people = People(sensitive_features, y, control_features, sample_weight)
+    found = audited(reduction, X, people, chosen, Settings(names, confidence, n_permutations, sigma, seed))
+    if found.origin.training_rows:
         warn_user(
             "these look like the rows that the reduction was fitted to: same number, same means. What is found on them "
             "says nothing of new people; audit rows that were held out.",
             TrainingRowsWarning,
         )
+    return found
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an audit is done.
+
+    Attributes
+    ----------
+    adversaries : tuple of str
+        Which.
+    confidence : float
+        Of the bounds.
+    n_permutations : int
+        Number of lots.
+    bandwidth : "median", float or None
+        sigma; None takes that of the reduction.
+    seed : int
+        With which lots, frequencies, samples and halves are drawn.
+    """
+
+    adversaries: tuple[str, ...]
+    confidence: float
+    n_permutations: int
+    bandwidth: str | float | None
+    seed: int
+
+
+def audited(reduction: Any, X: Any, people: People, terms: Terms, settings: Settings) -> AuditResult:
+    """Audit, with everything chosen.
+
+    Parameters
+    ----------
+    reduction, X
+        See `audit`.
+    people : People
+        What is known of them.
+    terms : Terms
+        How they are compared.
+    settings : Settings
+        How the audit is done.
+    """
+    people, X = _in_memory(X, people)
+    training_rows = looks_like_training_rows(reduction, X)
     Z = projections(reduction, X)
-    compared = compare(people, len(Z), chosen, LOOSE)
+    compared = compare(people, len(Z), terms, LOOSE)
     if compared.comparison is None:
         raise ValueError("sensitive_features=None: an audit needs the attributes that must not show.")
-    sigma = _bandwidth(sigma, reduction, Z, compared)
-    rows = ComparedRows.of(_without_offset(Z), compared)
-    findings = examine(rows, compared, sigma, n_permutations, confidence, np.random.default_rng(seed))
+    sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
+    rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
+    generator = np.random.default_rng(seed)
+    findings = examine(rows, compared, sigma, settings.n_permutations, settings.confidence, generator)
+    # On few rows threads wait for each other longer than they work.
+    with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
+        told, gaps = _adversaries(settings.adversaries, Z, compared, seed), _parity(Z, people.y, compared, seed)
     return AuditResult(
         measures=findings.records,
-        adversaries=_adversaries(names, Z, compared, seed),
-        parity=_parity(Z, people.y, compared, seed),
+        adversaries=told,
+        parity=gaps,
         p_value=findings.p_value,
         bandwidth=sigma,
-        confidence=confidence,
+        confidence=settings.confidence,
         n_rows=len(Z),
         n_components=Z.shape[1],
-        n_permutations=n_permutations,
+        n_permutations=settings.n_permutations,
+        origin=Origin(
+            model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), seed, training_rows
+        ),
     )
 
 
-def _checked(reduction: Any, X: Any, people: People, terms: dict[str, Any]) -> tuple[Terms, People, Any]:
-    """Return how people are compared, what is known of them in memory, and the rows."""
-    fitted_with = {name: getattr(reduction, name) for name in Terms.__dataclass_fields__ if hasattr(reduction, name)}
-    chosen = Terms.named(**(fitted_with | terms))
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    # Unlike that of BLAS, the limit of OpenMP belongs to the thread that sets it.
+    with single_threaded_blas(), threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+def _in_memory(X: Any, people: People) -> tuple[People, Any]:
+    """Return what is known of people in memory, and the rows."""
     check_same_rows(X, people.tables)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     in_memory = {name: compute(table)[0] if is_dask(table) else table for name, table in people.tables.items()}
-    return chosen, People(**in_memory), X
+    return People(**in_memory), X
 
 
 def _bandwidth(sigma: str | float | None, reduction: Any, Z: FloatArray, compared: Compared) -> float:

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fairpca._utils.extras import require
+from fairpca.auditing._origin import Origin
 from fairpca.auditing._words import text_of
+from fairpca.auditing.certificates import Certificate
 from fairpca.plots import AuditDisplay
 
 
@@ -35,6 +37,8 @@ class AuditResult:
         Of the bounds.
     n_rows, n_components, n_permutations : int
         Sizes.
+    origin : Origin
+        Fingerprints, terms and seed: what has to be the same for the same numbers.
     """
 
     measures: list[dict[str, Any]]
@@ -46,6 +50,7 @@ class AuditResult:
     n_rows: int
     n_components: int
     n_permutations: int
+    origin: Origin = field(repr=False, compare=False)
 
     @property
     def worst(self) -> dict[str, Any]:
@@ -82,9 +87,17 @@ class AuditResult:
         return float(self.worst["upper_bound"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, lists and dicts."""
+        """Return all findings as plain numbers, lists and dicts."""
         summary = {name: getattr(self, name) for name in ("mmd2", "chance_level", "excess", "upper_bound")}
-        return asdict(self) | summary
+        return {name: value for name, value in asdict(self).items() if name != "origin"} | summary
+
+    def certificate(self) -> Certificate:
+        """Return what was shown of the model, in a form that can be saved and verified by others.
+
+        It is refused where a side has fewer than 10 rows, where the rows look like those of the fit, and for
+        reductions that have no fingerprint.
+        """
+        return Certificate.of(self)
 
     def to_frame(self, what: str = "measures") -> Any:
         """Return a table of pandas.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.mmd import Scales
 
 
 @dataclass(frozen=True)
@@ -16,14 +17,14 @@ class AxesRequest:
     ----------
     n_components : int
         d.
-    bandwidth : "median" or float
-        sigma, or how to find it.
+    scales : Scales
+        sigma, or how to find it, and its multiples.
     n_null : int
         How many null axes to keep.
     """
 
     n_components: int
-    bandwidth: str | float
+    scales: Scales
     n_null: int
 
 

@@ -66,7 +66,7 @@ def prepare_few_rows(
     request : AxesRequest
         Number of components, bandwidth and null axes.
     """
-    n_components, bandwidth = request.n_components, request.bandwidth
+    n_components, bandwidth, factors = request.n_components, request.scales.bandwidth, request.scales.factors
     merged = MergedRows.of(X, attached)
     order = CanonicalOrder.of(merged.X, None if comparison is None else merged.strata, merged.numbers)
     merged = merged.in_order(order.rows, order.columns)
@@ -80,19 +80,20 @@ def prepare_few_rows(
         distinct, weights = merge_by_place(rows, weights, merged.place)
         problem = FairSubspaceProblem(
             variances=axes.variances,
-            discrepancy=ExactMMD(axes.coordinates(distinct), weights, comparison, bandwidth),
+            discrepancy=ExactMMD(axes.coordinates(distinct), weights, comparison, bandwidth, factors),
             n_components=n_components,
             rank=axes.rank,
             mean_differences=axes.mean_differences(distinct.T @ weights @ comparison.mixing),
         )
-        in_features = ExactMMD(np.ascontiguousarray(distinct[:, order.places]), weights, comparison, bandwidth)
-        posed = FewRows(problem, in_features)
+        as_given = np.ascontiguousarray(distinct[:, order.places])
+        posed = FewRows(problem, ExactMMD(as_given, weights, comparison, bandwidth, factors))
     return PreparedData(
         scaling=scaling.with_columns(order.places),
         axes=axes.with_columns(order.places),
         n_rows=len(X),
         mass=float(len(rows) if merged.masses is None else merged.masses.sum()),
         bandwidth=bandwidth,
+        factors=factors,
         n_components=n_components,
         method="exact",
         problem=posed,

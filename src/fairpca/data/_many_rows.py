@@ -11,6 +11,7 @@ from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._columns import summarised
 from fairpca.data._merged import merge_equal_rows
+from fairpca.data._method import check_scales
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import ColumnScaling
 from fairpca.mmd import (
@@ -75,6 +76,8 @@ class ManyRows:
         The differences of means that the columns of the comparison make, in these axes.
     bandwidth : float
         sigma.
+    factors : tuple of float
+        The kernel is the mean of those of bandwidths sigma times these.
     n_components : int
         d.
     seed : int
@@ -90,6 +93,7 @@ class ManyRows:
     axes: PrincipalAxes
     mean_differences: FloatArray
     bandwidth: float
+    factors: tuple[float, ...]
     n_components: int
     seed: int
     whole: "ManyRows | None" = None
@@ -110,7 +114,7 @@ class ManyRows:
             return self.whole._sample_discrepancy
         X, attached, comparison = self._drawn(SAMPLE_ROWS)
         distinct, weights = merge_equal_rows(self.coordinates.project(X), comparison.weights.of(attached))
-        return ExactMMD(distinct, weights, comparison, self.bandwidth)
+        return ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
 
     @cached_property
     def part(self) -> "ManyRows | None":
@@ -140,7 +144,7 @@ class ManyRows:
             The vector h there.
         """
         fine = self._approximation(tolerances).around(frame, known)
-        curvature = self._second_order.curvature_around(frame)
+        curvature = None if self._second_order is None else self._second_order.curvature_around(frame)
         return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy, self._ledger))
 
     def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
@@ -162,7 +166,8 @@ class ManyRows:
             return self._approximation(tolerances).measured_at(frame, SHARE_MEASURED_TO * tolerances)
         projected = self.rows.total(projections_of_block, self.comparison.weights, self.coordinates.along(frame))
         Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
-        return Measurement.exact(ExactMMD(Z, weights, self.comparison, self.bandwidth).value(np.eye(Z.shape[1])))
+        exact = ExactMMD(Z, weights, self.comparison, self.bandwidth, self.factors)
+        return Measurement.exact(exact.value(np.eye(Z.shape[1])))
 
     def solve(
         self,
@@ -197,7 +202,8 @@ class ManyRows:
 
     def _new_approximation(self, accuracy: float) -> Approximation:
         if self.method == "fourier":
-            return FourierMMD(self.rows, self.coordinates, self.comparison, self.bandwidth, accuracy=accuracy)
+            arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
+            return FourierMMD(*arguments, accuracy=accuracy, factors=self.factors)
         return self._hermite(N_FEATURES)
 
     @cached_property
@@ -205,12 +211,13 @@ class ManyRows:
         return Ledger()
 
     @cached_property
-    def _second_order(self) -> HermiteMMD:
-        """Features that have a Hessian."""
-        return self._hermite(CURVATURE_FEATURES)
+    def _second_order(self) -> HermiteMMD | None:
+        """Features that have a Hessian; None for several scales, for which there are none."""
+        return self._hermite(CURVATURE_FEATURES) if len(self.factors) == 1 else None
 
     def _hermite(self, n_features: int) -> HermiteMMD:
-        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
+        (factor,) = self.factors
+        arguments = (self.rows, self.coordinates, self.comparison, factor * self.bandwidth)
         return HermiteMMD(*arguments, n_features=n_features, seed=self.seed)
 
     def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
@@ -254,7 +261,8 @@ def prepare_many_rows(
     has_masses : bool, default=False
         Whether rows have masses.
     """
-    n_components, bandwidth = request.n_components, request.bandwidth
+    n_components, bandwidth, factors = request.n_components, request.scales.bandwidth, request.scales.factors
+    check_scales(request.scales, method, n_components)
     summary = summarised(rows, standardize, comparison.columns, feature_names)
     scaling = summary.scaling
     axes = PrincipalAxes.of_covariance(summary.covariance, request.n_null, scaling.noise)
@@ -272,10 +280,11 @@ def prepare_many_rows(
         axes=axes,
         mean_differences=axes.mean_differences(summary.weighted),
         bandwidth=bandwidth,
+        factors=factors,
         n_components=n_components,
         seed=int(generator.integers(2**63)),
     )
-    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, n_components, method, levels)
+    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, factors, n_components, method, levels)
 
 
 def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinates:

@@ -8,9 +8,14 @@ from fairpca._utils.threads import n_threads
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import EffortWarning
+from fairpca.mmd import Scales
 
 EXACT_ROWS = 5000
 """Rows up to which comparing all pairs is as fast as anything else."""
+
+MOST_FOURIER_SCALES = 2
+"""Components up to which the Fourier quadrature is of use for several scales: in three dimensions the frequencies up to
+where the narrowest ends, spaced as the widest needs them, are more than a million."""
 
 EVALUATIONS = 100
 """Values with gradients that a fit takes, about."""
@@ -70,6 +75,26 @@ def linear_method(mmd: str, n_components: int) -> str:
     if mmd != "auto":
         return mmd
     return "fourier" if n_components <= MOST_FOURIER else "hermite"
+
+
+def check_scales(scales: Scales, method: str, n_components: int) -> None:
+    """Refuse several scales where no method takes time linear in the rows.
+
+    Parameters
+    ----------
+    scales : Scales
+        What was asked for.
+    method : {"fourier", "hermite"}
+        How the discrepancy of all rows is to be computed.
+    n_components : int
+        d.
+    """
+    if not scales.is_single and (method == "hermite" or n_components > MOST_FOURIER_SCALES):
+        raise ValueError(
+            f"bandwidth={scales} takes at most {MOST_FOURIER_SCALES} components beyond {EXACT_ROWS} distinct rows, "
+            f'with mmd="fourier"; got n_components={n_components} and mmd="{method}": use mmd="exact", which compares '
+            "all pairs of rows, fewer components or one bandwidth."
+        )
 
 
 def _warn_of_many_pairs(X: AnyArray, n_components: int) -> None:

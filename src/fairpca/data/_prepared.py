@@ -66,6 +66,8 @@ class PreparedData:
         n, the sum of their masses.
     bandwidth : float
         sigma.
+    factors : tuple of float
+        The kernel is the mean of those of bandwidths sigma times these.
     n_components : int
         d.
     method : str
@@ -79,6 +81,7 @@ class PreparedData:
     n_rows: int
     mass: float
     bandwidth: float
+    factors: tuple[float, ...]
     n_components: int
     method: str
     problem: Posed | None

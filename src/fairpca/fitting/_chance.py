@@ -1,7 +1,7 @@
 """What chance shows of projections of the rows of a fit."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,8 @@ class Chance:
         How rows are scaled.
     bandwidth : float
         sigma.
+    factors : tuple of float
+        The kernel is the mean of those of bandwidths sigma times these.
     seed : int
         With which lots and samples are drawn.
     """
@@ -51,6 +53,7 @@ class Chance:
     compared: Compared
     scaling: ColumnScaling
     bandwidth: float
+    factors: tuple[float, ...]
     seed: int
 
     def levels(self, components: FloatArray) -> FloatArray:
@@ -61,7 +64,7 @@ class Chance:
         components : ndarray of shape (k, p)
             V', in the scaled features.
         """
-        return chance_levels(self._measured(components), self.bandwidth)
+        return chance_levels(self._measured(components), self.bandwidth, self.factors)
 
     def p_value(self, components: FloatArray, mmd2s: FloatArray) -> float:
         """Return how likely groups drawn by lot would differ as much, for all measures together.
@@ -80,9 +83,10 @@ class Chance:
         measured = self._measured(components)
         if self._has_all:
             measured = in_own_order(measured, self.bandwidth)
-            test = PermutationTest.of(measured, self.bandwidth, N_LOTS, generator, scales=(1.0,))
-            return test.family_wise()
-        features = FeatureRows.draw(measured, self.bandwidth, generator)
+            by_scale = PermutationTest.of(measured, self.bandwidth, N_LOTS, generator, scales=self.factors)
+            # MMD^2 of a mean of kernels is the mean of theirs.
+            return replace(by_scale, values=by_scale.values.mean(axis=0, keepdims=True)).family_wise()
+        features = FeatureRows.draw(measured, self.bandwidth, generator, self.factors)
         p_values = [features.by_chance(j)[0].p_value(mmd2) for j, mmd2 in enumerate(mmd2s.tolist())]
         return min(1.0, len(p_values) * min(p_values))
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
 
-from fairpca._utils.checks import check_bandwidth, check_flag, check_init, check_mmd, check_n_components
+from fairpca._utils.checks import check_flag, check_init, check_mmd, check_n_components
 from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Compared, Comparison, People, RowWeights, Terms, check_same_rows, compare
@@ -25,6 +25,7 @@ from fairpca.data import (
     warn_of_many_columns,
 )
 from fairpca.fitting._chance import Chance
+from fairpca.mmd import Scales
 from fairpca.problem import strain
 from fairpca.rows import ArrayRows, DaskRows, Rows, header, is_dask, number_blocks
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
@@ -195,7 +196,7 @@ class Fitter:
     @cached_property
     def chance(self) -> Chance:
         """What chance shows of projections of these rows."""
-        return Chance(self.rows, self.compared, self.data.scaling, self.data.bandwidth, self.seed)
+        return Chance(self.rows, self.compared, self.data.scaling, self.data.bandwidth, self.data.factors, self.seed)
 
     def loosest(self, tolerances: FloatArray) -> FloatArray:
         """Return tolerances of the essential measures that allow what any of theirs allows."""
@@ -265,7 +266,7 @@ def _prepare(
 
 def _check_before_work(parameters: Parameters, n_features: int) -> Terms:
     """Refuse what no pass over the rows is needed to refuse; return how people are to be compared."""
-    check_bandwidth(parameters.bandwidth)
+    Scales.of(parameters.bandwidth)
     check_flag("standardize", parameters.standardize)
     d = check_n_components(parameters.n_components, n_features)
     if not isinstance(d, float):
@@ -286,7 +287,7 @@ def _request(
     init = check_init(parameters.init, STARTS, d, p)
     # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
     n_null = d if isinstance(init, str) and init != "auxiliary" else p
-    request = AxesRequest(d, check_bandwidth(parameters.bandwidth), n_null)
+    request = AxesRequest(d, Scales.of(parameters.bandwidth), n_null)
     return request, check_mmd(parameters.mmd, d), init
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
+from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.inference._compared_rows import ComparedRows
 from fairpca.inference._features import SobolFeatures
@@ -53,7 +54,8 @@ def dealt_values(
         First as it is. All come from the same arithmetic, so their order can be trusted.
     """
     squares = _by_pairs if rows.n_rows <= EXACT_ROWS else _by_features
-    by_column = squares(rows, bandwidths, n_draws, generator)
+    with blas_threads_for(rows.n_rows * (1 + n_draws)):
+        by_column = squares(rows, bandwidths, n_draws, generator)
     values = np.zeros((len(bandwidths), rows.comparison.n_measures, 1 + n_draws))
     for column, owner in enumerate(rows.telling[1]):
         values[:, owner] += by_column[:, :, column]

@@ -1,6 +1,7 @@
 """Fourier features at quasi-random frequencies, drawn after everything they judge was fixed."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,17 @@ class SobolFeatures:
         """
         points = qmc.Sobol(d, rng=generator).random(n_frequencies)
         return cls(ndtri(np.clip(points, 1e-12, 1.0 - 1e-12)).T.copy())
+
+    def shared_by(self, factors: Sequence[float]) -> "SobolFeatures":
+        """Return features of the mean of kernels of several scales, which share the frequencies in turns.
+
+        Parameters
+        ----------
+        factors : sequence of float
+            The scales.
+        """
+        turns = np.resize(np.asarray(factors, dtype=np.float64), self.frequencies.shape[1])
+        return SobolFeatures(self.frequencies / turns)
 
     def of(self, Z: FloatArray, bandwidth: float) -> AnyArray:
         """Return features of rows, of shape (n, 2 D), in single precision.

@@ -1,6 +1,8 @@
 """What MMD^2 shows when groups are drawn by lot, and what must be subtracted for an unbiased estimate."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
@@ -9,7 +11,7 @@ from fairpca.inference._spectrum import sides_of
 from fairpca.mmd import kernel_products
 
 
-def chance_levels(rows: ComparedRows, bandwidth: float) -> FloatArray:
+def chance_levels(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
     r"""Return b_j, the mean of each measure over all ways to deal out attributes by lot.
 
     .. math:: b = \sum_i |w_i|^2 \, (1 - \bar k), \qquad \bar k \text{ the mean of } k(z_i, z_j) \text{ over } i \ne j,
@@ -22,6 +24,8 @@ def chance_levels(rows: ComparedRows, bandwidth: float) -> FloatArray:
         Rows; pairs of all of them are looked at.
     bandwidth : float
         sigma.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
     """
     levels = np.zeros(rows.comparison.n_measures)
     known: dict[bytes, float] = {}
@@ -29,7 +33,7 @@ def chance_levels(rows: ComparedRows, bandwidth: float) -> FloatArray:
         inside = rows.taking_part(measure)
         key = inside.tobytes()
         if key not in known:
-            known[key] = _mean_kernel(rows.Z[inside], rows.masses[inside], bandwidth)
+            known[key] = _mean_kernel(rows.Z[inside], rows.masses[inside], bandwidth, factors)
         levels[measure] = sum_of_squares(rows, measure) * (1.0 - known[key])
     return levels
 
@@ -47,9 +51,9 @@ def sum_of_squares(rows: ComparedRows, measure: int) -> float:
     return float(rows.shares @ np.sum(rows.columns_of(measure) ** 2, axis=1))
 
 
-def _mean_kernel(Z: FloatArray, masses: FloatArray, bandwidth: float) -> float:
+def _mean_kernel(Z: FloatArray, masses: FloatArray, bandwidth: float, factors: Sequence[float] = (1.0,)) -> float:
     """Return the mean kernel value over pairs of different rows."""
-    pairs = float(masses @ kernel_products(Z, masses[:, None], bandwidth)[:, 0])
+    pairs = float(masses @ kernel_products(Z, masses[:, None], bandwidth, factors)[:, 0])
     own = float(masses @ masses)
     left = float(masses.sum()) ** 2 - own
     return (pairs - own) / left if left > 0 else 1.0

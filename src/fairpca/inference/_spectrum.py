@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.linalg import eigsh
 from scipy.stats import chi2
 from sklearn.utils import gen_batches
 
@@ -17,6 +19,9 @@ N_FREQUENCIES = 256
 """Frequencies of the features that the covariance is known by."""
 
 BLOCK_ROWS = 2**14
+
+FEW = 32
+"""Size of a matrix up to which all eigenvalues are found at once."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +47,15 @@ class Spectrum:
     @classmethod
     def of_matrix(cls, matrix: FloatArray) -> "Spectrum":
         """Take a symmetric, nonnegative matrix."""
-        # On a busy machine threads that wait for each other make this fifty times slower.
+        # On a busy machine threads that wait for each other would make this fifty times slower.
         with single_threaded_blas():
-            values = np.maximum(np.linalg.eigvalsh(matrix), 0.0)
-        return cls(float(values.sum()), float((values**2).sum()), float((values**3).sum()), float(values[-1]))
+            square = matrix @ matrix
+            return cls(
+                first=float(np.trace(matrix)),
+                second=float(np.trace(square)),
+                third=float(np.vdot(square, matrix)),
+                largest=_largest_eigenvalue(matrix),
+            )
 
     def times(self, other: "Spectrum") -> "Spectrum":
         """Return the spectrum of the Kronecker product of two matrices."""
@@ -97,9 +107,16 @@ class FeatureRows:
     bandwidth: float
 
     @classmethod
-    def draw(cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator) -> "FeatureRows":
-        """Draw frequencies for rows."""
-        return cls(rows, SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator), bandwidth)
+    def draw(
+        cls,
+        rows: ComparedRows,
+        bandwidth: float,
+        generator: np.random.Generator,
+        factors: Sequence[float] = (1.0,),
+    ) -> "FeatureRows":
+        """Draw frequencies for rows, and for a kernel that is the mean of those of bandwidths sigma times factors."""
+        features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
+        return cls(rows, features.shared_by(factors), bandwidth)
 
     def by_chance(self, measure: int) -> tuple[Spectrum, float]:
         """Return the spectrum under which a measure varies if attributes are dealt out by lot, and its own value.
@@ -157,6 +174,14 @@ class FeatureRows:
         mean = first / masses.sum()
         cross = np.outer(plain, mean)
         return sums, second - cross - cross.T + squares.sum() * np.outer(mean, mean)
+
+
+def _largest_eigenvalue(matrix: FloatArray) -> float:
+    size = len(matrix)
+    if size <= FEW or not matrix.any():
+        return float(np.linalg.eigvalsh(matrix)[-1])
+    start = np.diag(matrix).copy()
+    return float(eigsh(matrix, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])
 
 
 def sides_of(column: FloatArray) -> list[AnyArray]:

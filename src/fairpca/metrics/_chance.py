@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,9 @@ class ChanceLevel:
     deviation: float
 
     @classmethod
-    def of(cls, rows: FloatArray, groups: AnyArray, bandwidth: float) -> "ChanceLevel":
+    def of(
+        cls, rows: FloatArray, groups: AnyArray, bandwidth: float, factors: Sequence[float] = (1.0,)
+    ) -> "ChanceLevel":
         """Measure rows, in two passes over the pairs.
 
         Parameters
@@ -47,13 +50,16 @@ class ChanceLevel:
             Two distinct labels.
         bandwidth : float
             sigma.
+        factors : sequence of float, default=(1.0,)
+            The kernel is the mean of those of bandwidths sigma times these.
         """
         first = groups == groups[0]
         m, n, N = int(first.sum()), int((~first).sum()), len(rows)
         weights = np.where(first, 1.0 / m, -1.0 / n)
-        product, row_sums = kernel_products(rows, np.column_stack([weights, np.ones(N)]), bandwidth).T
-        # The squares of the entries of K are the entries of a kernel of another bandwidth.
-        squares = float(kernel_products(rows, np.ones((N, 1)), bandwidth / math.sqrt(2.0)).sum())
+        product, row_sums = kernel_products(rows, np.column_stack([weights, np.ones(N)]), bandwidth, factors).T
+        # The product of two Gaussian kernels is one of another bandwidth; a squared mean is the mean of all products.
+        pairs = [(0.5 / f**2 + 0.5 / g**2) ** -0.5 for f in factors for g in factors]
+        squares = float(kernel_products(rows, np.ones((N, 1)), bandwidth / math.sqrt(2.0), pairs).sum())
         total = float(row_sums.sum())
         centred = squares - 2.0 * float(row_sums @ row_sums) / N + (total / N) ** 2
         share = 1.0 / m + 1.0 / n

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from fairpca._utils.checks import check_bandwidth
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison, People, Terms, check_same_rows, compare, masses_of
-from fairpca.mmd import kernel_products, median_bandwidth, rows_by_mass
+from fairpca.mmd import Scales, kernel_products, median_bandwidth, rows_by_mass
 
 LOOSE = 2.0
 """A tolerance that any measure meets: here none is asked for."""
@@ -22,7 +21,7 @@ def mmd2(
     sensitive_features: Any,
     control_features: Any = None,
     sample_weight: Any = None,
-    bandwidth: str | float = "median",
+    bandwidth: Any = "median",
     unbiased: bool = False,
     **terms: Any,
 ) -> float:
@@ -48,9 +47,11 @@ def mmd2(
         Segments: groups are compared within each.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts.
-    bandwidth : "median" or float, default="median"
+    bandwidth : "median", "scales", float or Scales, default="median"
         sigma. "median" takes sqrt(median squared distance / 2) of these rows; to compare projections with each other,
-        or train with test rows, give all of them one value, such as `FairPCA.bandwidth_`.
+        or train with test rows, give all of them one value, such as `FairPCA.bandwidth_`. With several scales the
+        kernel is the mean of those of each: after a fit ``Scales(model.bandwidth_factors_, model.bandwidth_)`` of
+        `fairpca.mmd` is the kernel of the model.
     unbiased : bool, default=False
         Which of the two estimates; of continuous attributes there is only the plug-in value.
     **terms : dict
@@ -81,7 +82,7 @@ def mmd2_by_measure(
     sensitive_features: Any,
     control_features: Any = None,
     sample_weight: Any = None,
-    bandwidth: str | float = "median",
+    bandwidth: Any = "median",
     unbiased: bool = False,
     **terms: Any,
 ) -> dict[str, float]:
@@ -108,31 +109,36 @@ def mmd2_by_measure(
     check_same_rows(Z, people.tables)
     rows = check_array(Z, dtype=np.float64, input_name="Z")
     chosen = Terms.named(**({"min_group_size": 2} | terms))
-    sigma = check_bandwidth(bandwidth)
+    scales = Scales.of(bandwidth)
     compared = compare(people, len(rows), chosen, LOOSE)
     if compared.comparison is None:
         raise ValueError("sensitive_features=None: mmd2 needs the groups that are compared.")
     masses = masses_of(compared.attached)
-    if isinstance(sigma, str):
+    if isinstance(scales.bandwidth, str):
         sigma = median_bandwidth(rows if masses is None else rows[rows_by_mass(masses)])
+        scales = Scales(scales.factors, sigma)
     comparison = compared.comparison
     columns = comparison.columns.of(compared.attached)
-    squares = _unbiased(rows, columns, sigma, comparison) if unbiased else _plug_in(rows, columns, sigma)
+    squares = _unbiased(rows, columns, scales, comparison) if unbiased else _plug_in(rows, columns, scales)
     values = np.zeros(comparison.n_measures)
     np.add.at(values, comparison.owner, squares)
     return dict(zip(comparison.names, values.tolist(), strict=True))
 
 
-def _plug_in(rows: FloatArray, columns: FloatArray, sigma: float) -> FloatArray:
-    return np.einsum("ic,ic->c", columns, kernel_products(rows, columns, sigma))
+def _products(rows: FloatArray, columns: FloatArray, scales: Scales) -> FloatArray:
+    return kernel_products(rows, columns, float(scales.bandwidth), scales.factors)
 
 
-def _unbiased(rows: FloatArray, columns: FloatArray, sigma: float, comparison: Comparison) -> FloatArray:
+def _plug_in(rows: FloatArray, columns: FloatArray, scales: Scales) -> FloatArray:
+    return np.einsum("ic,ic->c", columns, _products(rows, columns, scales))
+
+
+def _unbiased(rows: FloatArray, columns: FloatArray, scales: Scales, comparison: Comparison) -> FloatArray:
     """Return the squares without the terms i = j, each side scaled to the pairs that are left."""
     if comparison.dense:
         raise ValueError("unbiased=True: of continuous attributes there is only the plug-in value.")
     sides = np.hstack([np.maximum(columns, 0.0), np.maximum(-columns, 0.0)])
-    products = sides.T @ kernel_products(rows, sides, sigma)
+    products = sides.T @ _products(rows, sides, scales)
     own = np.einsum("ic,ic->c", sides, sides)
     within = (np.diag(products) - own) / (1.0 - own / sides.sum(axis=0) ** 2)
     across = np.diag(products, len(columns.T))

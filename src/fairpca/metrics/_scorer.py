@@ -60,7 +60,7 @@ class FairVarianceScorer:
         model, rows = _last_step(estimator, X)
         projections = check_array(model.transform(rows), dtype=np.float64, input_name="Z")
         groups = check_two_groups(sensitive_features, len(projections))
-        found = ChanceLevel.of(projections, groups, model.bandwidth_)
+        found = ChanceLevel.of(projections, groups, model.bandwidth_, model.bandwidth_factors_)
         allowed = self.max_mmd2 + found.mean + DEVIATIONS * found.deviation
         kept = float(model.score(rows))
         return kept if found.mmd2 <= allowed else kept * allowed / found.mmd2

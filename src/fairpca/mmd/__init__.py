@@ -5,6 +5,7 @@ from fairpca.mmd._approximation import Approximation
 from fairpca.mmd._bandwidth import bandwidth_rows, median_bandwidth, rows_by_mass
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._measurement import Measurement
+from fairpca.mmd._scales import Scales
 from fairpca.mmd._two_level import Ledger, TwoLevelMMD
 from fairpca.mmd.exact import ExactMMD, Islands, engine, gaussian_products, kernel_products, using_engine
 from fairpca.mmd.fourier import FourierMMD
@@ -19,6 +20,7 @@ __all__ = [
     "Islands",
     "Ledger",
     "Measurement",
+    "Scales",
     "TwoLevelMMD",
     "bandwidth_rows",
     "engine",

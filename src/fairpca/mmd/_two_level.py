@@ -73,8 +73,9 @@ class TwoLevelMMD:
     ----------
     fine : FirstOrderMMD
         The discrepancy of all rows.
-    curvature : Curvature
-        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
+    curvature : Curvature or None
+        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are. None where all rows
+        have none: then that of the sample serves throughout.
     coarse : ExactMMD
         The discrepancy of a sample, in the same coordinates and with the same bandwidth.
     ledger : Ledger
@@ -88,7 +89,7 @@ class TwoLevelMMD:
         Rows of the last Hessian.
     """
 
-    def __init__(self, fine: FirstOrderMMD, curvature: Curvature, coarse: ExactMMD, ledger: Ledger) -> None:
+    def __init__(self, fine: FirstOrderMMD, curvature: Curvature | None, coarse: ExactMMD, ledger: Ledger) -> None:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
@@ -122,6 +123,8 @@ class TwoLevelMMD:
 
     def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | ExactMMD:
         """Return whose Hessian is next."""
+        if self._curvature is None:
+            return self._coarse
         work = self._curvature.hessian_work(V, Q)
         if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
             return self._curvature

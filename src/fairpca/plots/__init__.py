@@ -5,6 +5,7 @@ from fairpca.plots._audit import AuditDisplay
 from fairpca.plots._biplot import BiplotDisplay
 from fairpca.plots._communality import CommunalityDisplay
 from fairpca.plots._path import PathDisplay
+from fairpca.plots._plan import PlanDisplay
 from fairpca.plots._projection import ProjectionDisplay
 from fairpca.plots._spectrum import SpectrumDisplay, projection_spectrum
 
@@ -13,6 +14,7 @@ __all__ = [
     "BiplotDisplay",
     "CommunalityDisplay",
     "PathDisplay",
+    "PlanDisplay",
     "ProjectionDisplay",
     "SpectrumDisplay",
     "projection_spectrum",

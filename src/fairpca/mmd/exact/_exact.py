@@ -1,12 +1,16 @@
 """The exact MMD^2 of projected signed measures, with its derivatives."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
 from fairpca.mmd._forms import Factors, factor, weighted_form
-from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products
+from fairpca.mmd._mixture import Mixture
+from fairpca.mmd._scales import ONE_SCALE
+from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._moments import KernelMoments
 
@@ -20,7 +24,8 @@ ONE_SIDED = 0.2
 class ExactMMD:
     r"""Exact discrepancies h_j(V) = <P_j, W'KW> of projected rows, in O(n d) memory.
 
-    K_ij = exp(-|z_i - z_j|^2 / (2 sigma^2)) with z_i = V'x_i is made in cache-sized tiles, used and dropped.
+    K_ij = exp(-|z_i - z_j|^2 / (2 sigma^2)) with z_i = V'x_i, or the mean of several such, is made in cache-sized
+    tiles, used and dropped.
 
     Parameters
     ----------
@@ -32,6 +37,8 @@ class ExactMMD:
         Has the forms P_j.
     bandwidth : float
         sigma, greater than 0.
+    factors : sequence of float, default=(1.0,)
+        f_l: K is the mean of the kernels of bandwidths f_l sigma, see `Scales`.
 
     Notes
     -----
@@ -39,12 +46,21 @@ class ExactMMD:
 
     .. math:: -\frac{2}{\sigma^2} X' \sum_{ab} P_{j,ab} \left( w_a * (K w_b) * Z - w_a * K (w_b * Z) \right),
 
-    so all values and their gradients cost one pass over K.
+    so all values and their gradients cost one pass over K. With several scales sigma here is the widest, K in the
+    gradient the kernel of order 1, and the Hessian also has that of order 2 (see `Mixture`), all from the same
+    exponentials.
     """
 
     has_exact_hessian = True
 
-    def __init__(self, X: FloatArray, weights: FloatArray, comparison: Comparison, bandwidth: float) -> None:
+    def __init__(
+        self,
+        X: FloatArray,
+        weights: FloatArray,
+        comparison: Comparison,
+        bandwidth: float,
+        factors: Sequence[float] = ONE_SCALE,
+    ) -> None:
         # Rows without weight take part in nothing.
         active = np.flatnonzero(weights.any(axis=1))
         if active.size == 0:
@@ -56,6 +72,8 @@ class ExactMMD:
         self.n_measures = comparison.n_measures
         self.n_rows = self.hessian_rows = len(self._X)
         self.bandwidth = float(bandwidth)
+        self._mixture = Mixture.of(factors)
+        self._unit = self.bandwidth * max(factors)
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V.
@@ -65,7 +83,7 @@ class ExactMMD:
         V : ndarray of shape (p, d)
             Loading matrix.
         """
-        return self._by_measure(gaussian_products(self._islands(V).positions, self._weights))
+        return self._by_measure(self._smoothed(V, self._weights))
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) and the Euclidean gradient of each, in one pass.
@@ -83,9 +101,17 @@ class ExactMMD:
             Their gradients with respect to V.
         """
         islands = self._islands(V)
-        products = gaussian_products(islands.positions, _with_moments(self._weights, islands.local))
-        smoothed = products[:, :: 1 + V.shape[1]]
+        smoothed, products = self._first_order_products(islands)
         return self._by_measure(smoothed), self._pulled_back(islands, self._forces_by_measure(products, islands.local))
+
+    def _first_order_products(self, islands: Islands) -> tuple[FloatArray, FloatArray]:
+        """Return KW, and the products of K_1 with the columns of `_with_moments`."""
+        moments = _with_moments(self._weights, islands.local)
+        if self._mixture.is_single:
+            products = gaussian_products(islands.positions, moments)
+            return products[:, :: 1 + islands.local.shape[1]], products
+        smoothed, products = products_of_orders(islands.positions, [self._weights, moments], self._mixture, (0, 1))
+        return smoothed, products
 
     def _forces_by_measure(self, products: FloatArray, Z: FloatArray) -> FloatArray:
         """Return the forces of each measure, of shape (n_measures, d, n), given products as `_forces` has them."""
@@ -111,7 +137,7 @@ class ExactMMD:
         islands, weights = self._islands(V), self._factored(multipliers)
         Z, Z_rate = islands.local, islands.seen_locally(self._along(direction))
         plain, changed = gaussian_rate_products(
-            islands, Z_rate, _with_moments(weights, Z_rate), _with_moments(weights, Z)
+            islands, Z_rate, _with_moments(weights, Z_rate), _with_moments(weights, Z), self._mixture
         )
         forces = _forces(weights, plain, Z_rate) - _forces(weights, changed, Z)
         return self._pulled_back(islands, forces.T[None])[0]
@@ -148,11 +174,12 @@ class ExactMMD:
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
         # Moments of wide rows cancel; squares of large numbers overflow.
-        enough = np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
+        enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
         weights = self._factored(multipliers)
         positions, Z, N, weights = (each.astype(dtype) for each in (islands.positions, Z, N, weights))
-        hessian = KernelMoments.of(positions, Z, N, weights).hessian(Z, N).astype(np.float64)
+        moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
+        hessian = moments.hessian(Z, N).astype(np.float64)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
@@ -175,8 +202,7 @@ class ExactMMD:
         """
         columns = self._weights @ self._comparison.mixing
         sizes = np.abs(columns)
-        products = gaussian_products(self._islands(V).positions, np.hstack([columns, sizes]))
-        smoothed, nearby = np.hsplit(products, 2)
+        smoothed, nearby = np.hsplit(self._smoothed(V, np.hstack([columns, sizes])), 2)
         added = columns * smoothed
         alone = added > ONE_SIDED * sizes * nearby
         rows = np.flatnonzero((alone & (added > smallest[self._comparison.owner])).any(axis=1))
@@ -188,11 +214,15 @@ class ExactMMD:
         return self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
 
     def _along(self, V: FloatArray) -> FloatArray:
-        """Return the projections in units of the bandwidth."""
-        return self._X @ (V / self.bandwidth)
+        """Return the projections in units of the widest bandwidth."""
+        return self._X @ (V / self._unit)
 
     def _islands(self, V: FloatArray) -> Islands:
         return Islands.of(self._along(V))
+
+    def _smoothed(self, V: FloatArray, operand: FloatArray) -> FloatArray:
+        """Return K @ operand."""
+        return gaussian_products(self._islands(V).positions, operand, self._mixture)
 
     def _pulled_back(self, islands: Islands, forces: FloatArray) -> FloatArray:
         """Return -2 X'F / sigma of each F', of shape (n_forces, d, n).
@@ -200,7 +230,7 @@ class ExactMMD:
         The forces on an island sum to 0, so that rows may be seen from anywhere.
         """
         rows = self._X if islands.origins is None else islands.seen_locally(self._X)
-        total = (-2.0 / self.bandwidth) * (rows.T @ forces.reshape(-1, forces.shape[2]).T)
+        total = (-2.0 / self._unit) * (rows.T @ forces.reshape(-1, forces.shape[2]).T)
         return total.reshape(len(total), len(forces), -1).transpose(1, 0, 2)
 
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairpca._utils.threads import LANES, run_lanes
 from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.mmd._mixture import GAUSSIAN, Mixture
 from fairpca.mmd.exact import _engine
 from fairpca.mmd.exact._engine import COMPILED, engine
 from fairpca.mmd.exact._islands import Islands
@@ -31,8 +32,8 @@ WIDE = 64.0
 error is 1e-12 in float64 and 2e-4 in float32."""
 
 
-def gaussian_products(Z: AnyArray, operand: AnyArray) -> AnyArray:
-    """Return K @ operand with K_ij = exp(-|z_i - z_j|^2 / 2).
+def gaussian_products(Z: AnyArray, operand: AnyArray, mixture: Mixture = GAUSSIAN) -> AnyArray:
+    """Return K @ operand with K_ij = exp(-|z_i - z_j|^2 / 2), or the mean of several scales.
 
     Parameters
     ----------
@@ -40,21 +41,45 @@ def gaussian_products(Z: AnyArray, operand: AnyArray) -> AnyArray:
         Rows in units of the bandwidth: the positions of `Islands`, so that none is very far from the others.
     operand : ndarray of shape (n, n_columns)
         Right-hand sides. Many columns in float32 are multiplied in float32.
+    mixture : Mixture, default=GAUSSIAN
+        The scales; Z is in units of the widest.
 
     Returns
     -------
     product : ndarray of shape (n, n_columns)
         K @ operand, in O(n) memory for each column.
     """
-    if operand.shape[1] > MANY_COLUMNS:
-        return strip_products(_GaussianTiles(Z).fill, operand)
+    return products_of_orders(Z, [operand], mixture, [0])[0]
+
+
+def products_of_orders(
+    Z: AnyArray, operands: Sequence[AnyArray], mixture: Mixture, orders: Sequence[int]
+) -> list[AnyArray]:
+    """Return K_q @ operand_q for kernels of several orders q, in one pass.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Rows, see `gaussian_products`.
+    operands : sequence of at most two ndarray of shape (n, n_columns)
+        Right-hand sides, one for each order.
+    mixture : Mixture
+        The scales.
+    orders : sequence of int
+        The q, see `Mixture`.
+    """
+    if sum(operand.shape[1] for operand in operands) > MANY_COLUMNS:
+        return strip_products(_GaussianTiles(Z, mixture, orders).fill, operands)
     if engine() == COMPILED:
-        return _native_products(Z.astype(np.float64, copy=False), operand.astype(np.float64, copy=False))
-    return symmetric_products(_GaussianTiles(Z).fill, [operand])[0]
+        doubles = [operand.astype(np.float64, copy=False) for operand in operands]
+        return _native_products(Z.astype(np.float64, copy=False), doubles, mixture, orders)
+    return symmetric_products(_GaussianTiles(Z, mixture, orders).fill, operands)
 
 
-def weighted_gaussian_products(Z: AnyArray, weights: AnyArray, operand: AnyArray) -> AnyArray:
-    """Return A @ operand with A_ij = (sum_b w_ib w_jb) exp(-|z_i - z_j|^2 / 2).
+def weighted_products_of_orders(
+    Z: AnyArray, weights: AnyArray, operands: Sequence[AnyArray], mixture: Mixture, orders: Sequence[int]
+) -> list[AnyArray]:
+    """Return A_q @ operand_q with A_q = WW' * K_q.
 
     Parameters
     ----------
@@ -62,18 +87,21 @@ def weighted_gaussian_products(Z: AnyArray, weights: AnyArray, operand: AnyArray
         Rows, see `gaussian_products`.
     weights : ndarray of shape (n, k)
         W.
-    operand : ndarray of shape (n, n_columns)
-        Right-hand sides.
+    operands, mixture, orders
+        See `products_of_orders`.
     """
     if weights.shape[1] == 1:
-        products = gaussian_products(Z, weights * operand)
-        products *= weights
-        return products
-    return strip_products(_WeightedGaussianTiles(Z, weights).fill, operand)
+        found = products_of_orders(Z, [weights * operand for operand in operands], mixture, orders)
+        for products in found:
+            products *= weights
+        return found
+    return strip_products(_WeightedGaussianTiles(Z, mixture, orders, weights).fill, operands)
 
 
-def kernel_products(rows: FloatArray, operand: FloatArray, bandwidth: float) -> FloatArray:
-    """Return K @ operand with K_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)) for rows in their own units.
+def kernel_products(
+    rows: FloatArray, operand: FloatArray, bandwidth: float, factors: Sequence[float] = (1.0,)
+) -> FloatArray:
+    """Return K @ operand for rows in their own units, K_ij the mean of exp(-|x_i - x_j|^2 / (2 (f sigma)^2)) over f.
 
     Parameters
     ----------
@@ -83,16 +111,19 @@ def kernel_products(rows: FloatArray, operand: FloatArray, bandwidth: float) -> 
         Right-hand sides.
     bandwidth : float
         sigma.
+    factors : sequence of float, default=(1.0,)
+        f.
     """
-    return gaussian_products(Islands.of(rows, bandwidth).positions, operand)
+    islands = Islands.of(rows, bandwidth * max(factors))
+    return gaussian_products(islands.positions, operand, Mixture.of(factors))
 
 
 def gaussian_rate_products(
-    islands: Islands, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray
+    islands: Islands, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray, mixture: Mixture = GAUSSIAN
 ) -> tuple[FloatArray, FloatArray]:
-    """Return K @ operand and (K * M) @ rate_operand with M_ij = (z_i - z_j).(z'_i - z'_j).
+    """Return K_1 @ operand and (K_2 * M) @ rate_operand with M_ij = (z_i - z_j).(z'_i - z'_j).
 
-    -K * M is the rate of change of K when the rows z move with velocities z'.
+    -K_2 * M is the rate of change of K_1 when the rows z move with velocities z'.
 
     Parameters
     ----------
@@ -102,8 +133,11 @@ def gaussian_rate_products(
         Their velocities, seen locally.
     operand, rate_operand : ndarray of shape (n, n_columns)
         Right-hand sides of the two products.
+    mixture : Mixture, default=GAUSSIAN
+        The scales.
     """
-    plain, changed = symmetric_products(_GaussianRateTiles(islands, Z_rate).fill, [operand, rate_operand])
+    tiles = _GaussianRateTiles(islands, Z_rate, mixture)
+    plain, changed = symmetric_products(tiles.fill, [operand, rate_operand])
     return plain, changed
 
 
@@ -125,69 +159,95 @@ def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate:
     return total
 
 
-def _native_products(Z: FloatArray, operand: FloatArray) -> FloatArray:
-    n, n_columns = operand.shape
+def _native_products(
+    Z: FloatArray, operands: Sequence[FloatArray], mixture: Mixture, orders: Sequence[int]
+) -> list[AnyArray]:
+    widths = [operand.shape[1] for operand in operands]
+    n, n_columns = len(Z), sum(widths)
     sums = np.zeros((LANES, n_columns, n))
-    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(operand.T))
+    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(np.hstack(operands).T))
+    scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
     # A lane in shares, tiles lane, lane + LANES * n_shares, ...: the compiled loop does not listen to interrupts.
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
     lanes = [
         [
-            partial(_engine.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares)
+            partial(_engine.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares, *scales)
             for share in range(n_shares)
         ]
         for lane in range(LANES)
     ]
     run_lanes(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
-    return sums.sum(axis=0).T
+    return np.split(sums.sum(axis=0).T, np.cumsum(widths)[:-1], axis=1)
+
+
+def _native_scales(mixture: Mixture, orders: Sequence[int]) -> FloatArray:
+    """Return for each scale its rate, how often the exponential before it is squared, and coefficients by order."""
+    coefficients = [mixture.coefficients(order) for order in orders]
+    return np.ascontiguousarray(np.array([mixture.rates, mixture.squarings, *coefficients]).T)
+
+
+def _exponential(exponents: AnyArray) -> None:
+    if engine() == COMPILED and exponents.dtype == np.float64:
+        _engine.exp_inplace(exponents)
+    else:
+        np.exp(exponents, out=exponents)
 
 
 class _GaussianTiles:
-    """Tiles of K.
+    """Tiles of kernels of several orders.
 
     The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms, which costs some
     digits, or, where rows are so wide that it would cost many, a sum over the coordinates.
     """
 
-    def __init__(self, Z: AnyArray) -> None:
+    def __init__(self, Z: AnyArray, mixture: Mixture, orders: Sequence[int]) -> None:
+        self._mixture, self._orders = mixture, orders
         self._columns = np.ascontiguousarray(Z.T)
         half = -0.5 * np.einsum("ij,ij->i", Z, Z)[:, None]
-        self._is_wide = bool(half.min() < -0.5 * WIDE**2)
+        self._is_wide = bool(mixture.rates[-1] * half.min() < -0.5 * WIDE**2)
         ones = np.ones_like(half)
         self._left = np.hstack([Z, half, ones])
         self._right = np.hstack([Z, ones, half])
 
     def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
-        exponents = tiles[0]
+        if self._mixture.is_single:
+            self._fill_exponents(rows, columns, tiles[0])
+            _exponential(tiles[0])
+            for tile in tiles[1:]:
+                tile[...] = tiles[0]
+        else:
+            exponents = np.empty_like(tiles[0])
+            self._fill_exponents(rows, columns, exponents)
+            self._mixture.fill(exponents, self._orders, tiles, _exponential)
+
+    def _fill_exponents(self, rows: slice, columns: slice, exponents: AnyArray) -> None:
         if self._is_wide:
             here, there = self._columns[:, rows], self._columns[:, columns]
             np.multiply(inner_differences(here, there, here, there), -0.5, out=exponents)
         else:
             np.matmul(self._left[rows], self._right[columns].T, out=exponents)
             np.minimum(exponents, 0.0, out=exponents)
-        if engine() == COMPILED and exponents.dtype == np.float64:
-            _engine.exp_inplace(exponents)
-        else:
-            np.exp(exponents, out=exponents)
 
 
 class _WeightedGaussianTiles(_GaussianTiles):
-    """Tiles of WW' * K."""
+    """Tiles of WW' * K_q."""
 
-    def __init__(self, Z: AnyArray, weights: AnyArray) -> None:
-        super().__init__(Z)
+    def __init__(self, Z: AnyArray, mixture: Mixture, orders: Sequence[int], weights: AnyArray) -> None:
+        super().__init__(Z, mixture, orders)
         self._weights = weights
 
     def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
         super().fill(rows, columns, tiles)
-        tiles[0][...] *= self._weights[rows] @ self._weights[columns].T
+        products = self._weights[rows] @ self._weights[columns].T
+        for tile in tiles:
+            tile *= products
 
 
 class _GaussianRateTiles(_GaussianTiles):
-    """Tiles of K and of K * M."""
+    """Tiles of K_1 and of K_2 * M."""
 
-    def __init__(self, islands: Islands, Z_rate: FloatArray) -> None:
-        super().__init__(islands.positions)
+    def __init__(self, islands: Islands, Z_rate: FloatArray, mixture: Mixture) -> None:
+        super().__init__(islands.positions, mixture, (1, 2))
         Z = islands.local
         self._local, self._rate = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z_rate.T)
         inner = np.einsum("ij,ij->i", Z, Z_rate)[:, None]
@@ -199,7 +259,6 @@ class _GaussianRateTiles(_GaussianTiles):
         super().fill(rows, columns, tiles)
         if self._is_wide:
             here, there = self._local[:, rows], self._local[:, columns]
-            tiles[1][...] = inner_differences(here, there, self._rate[:, rows], self._rate[:, columns])
+            tiles[1][...] *= inner_differences(here, there, self._rate[:, rows], self._rate[:, columns])
         else:
-            np.matmul(self._left_rate[rows], self._right_rate[columns].T, out=tiles[1])
-        np.multiply(tiles[0], tiles[1], out=tiles[1])
+            tiles[1][...] *= self._left_rate[rows] @ self._right_rate[columns].T

@@ -8,18 +8,21 @@ import numpy as np
 
 from fairpca._utils.threads import run_all
 from fairpca._utils.typing import AnyArray
-from fairpca.mmd.exact._gaussian import weighted_gaussian_products
+from fairpca.mmd._mixture import Mixture
+from fairpca.mmd.exact._gaussian import weighted_products_of_orders
 
 
 @dataclass(frozen=True)
 class KernelMoments:
-    r"""A u for the u that the derivatives of h = sum_b w_b'K w_b need, A = WW' * K.
+    r"""A u and B u for the u that the derivatives of h = sum_b w_b'K w_b need, A = WW' * K_2 and B = WW' * K_1.
 
     With projections z and directions N, both in units of the bandwidth, block (a, b) of the Hessian is
 
-    .. math:: -2 N' (\mathrm{diag}(C 1) - C) N, \qquad C_{ij} = A_{ij} ([a = b] - (z_{ia} - z_{ja}) (z_{ib} - z_{jb})).
+    .. math:: -2 N' (\mathrm{diag}(C 1) - C) N, \qquad
+              C_{ij} = B_{ij} [a = b] - A_{ij} (z_{ia} - z_{ja}) (z_{ib} - z_{jb}).
 
-    The product of differences is expanded, so that every block follows from A applied to 1, z_a, z_a z_b, N and z_a N.
+    The product of differences is expanded, so that every block follows from A applied to 1, z_a, z_a z_b, N and z_a N,
+    and B applied to 1 and N. A and B are equal for a single scale, see `Mixture`.
 
     Attributes
     ----------
@@ -33,6 +36,10 @@ class KernelMoments:
         A N.
     mixed : ndarray of shape (n, d * q)
         A (z_a N), side by side.
+    slope_total : ndarray of shape (n,)
+        B 1.
+    slope_directions : ndarray of shape (n, q)
+        B N.
     """
 
     total: AnyArray
@@ -40,9 +47,11 @@ class KernelMoments:
     second: AnyArray
     directions: AnyArray
     mixed: AnyArray
+    slope_total: AnyArray
+    slope_directions: AnyArray
 
     @classmethod
-    def of(cls, positions: AnyArray, Z: AnyArray, N: AnyArray, weights: AnyArray) -> "KernelMoments":
+    def of(cls, positions: AnyArray, Z: AnyArray, N: AnyArray, weights: AnyArray, mixture: Mixture) -> "KernelMoments":
         """Compute the products.
 
         Parameters
@@ -55,26 +64,30 @@ class KernelMoments:
             Rows along the directions of the chart, likewise.
         weights : ndarray of shape (n, k)
             W.
+        mixture : Mixture
+            The scales of the kernel.
         """
         (n, d), q = Z.shape, N.shape[1]
         upper = np.triu_indices(d)
-        operand = np.hstack(
-            [np.ones((n, 1), dtype=Z.dtype), Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)]
-        )
-        products = weighted_gaussian_products(positions, weights, operand)
+        ones = np.ones((n, 1), dtype=Z.dtype)
+        operands = [np.hstack([ones, Z, Z[:, upper[0]] * Z[:, upper[1]], N, scaled_copies(N, Z)])]
+        if not mixture.is_single:
+            operands.append(np.hstack([ones, N]))
+        products, *slopes = weighted_products_of_orders(positions, weights, operands, mixture, (2, 1))
         splits = np.cumsum([1, d, len(upper[0]), q])
         total, first, pairs, directions, mixed = np.split(products, splits, axis=1)
         second = np.empty((d, d, n), dtype=Z.dtype)
         second[upper] = pairs.T
         second[upper[1], upper[0]] = pairs.T
-        return cls(total[:, 0], first, second, directions, mixed)
+        slope_total, slope_directions = np.split(slopes[0], [1], axis=1) if slopes else (total, directions)
+        return cls(total[:, 0], first, second, directions, mixed, slope_total[:, 0], slope_directions)
 
     def hessian(self, Z: AnyArray, N: AnyArray) -> AnyArray:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
         d, q = Z.shape[1], N.shape[1]
         row_sums = self._row_sums(Z)
         crossed = self.mixed - scaled_copies(self.directions, Z)
-        same = N.T @ self.directions
+        same = N.T @ self.slope_directions
         hessian = np.empty((d, q, d, q), dtype=Z.dtype)
 
         def fill_blocks(a: int) -> None:
@@ -97,7 +110,7 @@ class KernelMoments:
         columns, sums = Z.T, self.first.T
         crossed = columns[:, None] * sums[None]
         expanded = columns[:, None] * columns[None] * total - crossed - np.swapaxes(crossed, 0, 1) + self.second
-        return np.eye(len(columns), dtype=Z.dtype)[:, :, None] * total - expanded
+        return np.eye(len(columns), dtype=Z.dtype)[:, :, None] * self.slope_total - expanded
 
 
 def scaled_copies(N: AnyArray, Z: AnyArray) -> AnyArray:

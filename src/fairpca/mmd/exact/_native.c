@@ -99,21 +99,72 @@ typedef struct {
     double *sums;       /* c x PITCH, what the tile adds to rows j */
 } Columns;
 
-/* Kernel values of ROWS rows i against the tile's columns. Differences first: z_i.z_j - |z_i|^2 / 2 - |z_j|^2 / 2 would
- * lose the digits of small distances between rows far from the origin. */
+/* -|z_i - z_j|^2 of ROWS rows i and WIDTH of the tile's columns. Differences first: z_i.z_j - |z_i|^2 / 2 - |z_j|^2 / 2
+ * would lose the digits of small distances between rows far from the origin. */
+INLINE void negative_squares(const Columns *columns, size d, const double *rows, size j, vec *sum)
+{
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        sum[r] = all(0.0);
+    for (size k = 0; k < d; k++) {
+        vec z = load(columns->Z + k * PITCH + j);
+        UNROLLED for (int r = 0; r < ROWS; r++) {
+            vec difference = rows[k * ROWS + r] - z;
+            sum[r] -= difference * difference;
+        }
+    }
+}
+
+/* Kernel values of ROWS rows i against the tile's columns. */
 INLINE void kernel_rows(const Columns *columns, size d, const double *rows, double *kernel)
 {
+    vec sum[ROWS];
     for (size j = 0; j < columns->padded; j += WIDTH) {
-        vec sum[ROWS] = {{0}};
-        for (size k = 0; k < d; k++) {
-            vec z = load(columns->Z + k * PITCH + j);
-            UNROLLED for (int r = 0; r < ROWS; r++) {
-                vec difference = rows[k * ROWS + r] - z;
-                sum[r] -= difference * difference;
-            }
-        }
+        negative_squares(columns, d, rows, j, sum);
         UNROLLED for (int r = 0; r < ROWS; r++)
             store(kernel + r * PITCH + j, exponential(0.5 * sum[r]));
+    }
+}
+
+/* A kernel of several scales, of one order or two: the sum over the scales of a coefficient times exp(rate x). One row of
+ * the table for each scale: rate, squarings, coefficients. Where squarings is not negative, the exponential is that of
+ * the scale before, squared so many times. */
+typedef struct {
+    const double *table;
+    size n, orders;
+} Scales;
+
+enum { RATE, SQUARINGS, COEFFICIENTS, MOST_ORDERS = 2 };
+
+/* Kernel values of both orders, one after the other; of a single order the first is the last. */
+INLINE void mixture_rows(const Columns *columns, size d, const double *rows, const Scales *scales, double *kernel)
+{
+    double *last_kernel = kernel + (scales->orders - 1) * ROWS * PITCH;
+    vec sum[ROWS], power[ROWS] = {{0}};
+    for (size j = 0; j < columns->padded; j += WIDTH) {
+        vec first[ROWS] = {{0}}, last[ROWS] = {{0}};
+        negative_squares(columns, d, rows, j, sum);
+        for (size k = 0; k < scales->n; k++) {
+            const double *scale = scales->table + k * (COEFFICIENTS + scales->orders);
+            const double half_rate = 0.5 * scale[RATE], *coefficients = scale + COEFFICIENTS;
+            if (scale[SQUARINGS] < 0)
+                UNROLLED for (int r = 0; r < ROWS; r++)
+                    power[r] = exponential(half_rate * sum[r]);
+            else
+                /* What would end below normal numbers, which are slow, is 0 from the start. */
+                UNROLLED for (int r = 0; r < ROWS; r++)
+                    power[r] = (vec)((bits)power[r] & ~(bits)(half_rate * sum[r] < SMALLEST));
+            for (int squaring = 0; squaring < (int)scale[SQUARINGS]; squaring++)
+                UNROLLED for (int r = 0; r < ROWS; r++)
+                    power[r] *= power[r];
+            UNROLLED for (int r = 0; r < ROWS; r++) {
+                first[r] += coefficients[0] * power[r];
+                last[r] += coefficients[scales->orders - 1] * power[r];
+            }
+        }
+        UNROLLED for (int r = 0; r < ROWS; r++) {
+            store(kernel + r * PITCH + j, first[r]);
+            store(last_kernel + r * PITCH + j, last[r]);
+        }
     }
 }
 
@@ -140,6 +191,8 @@ typedef struct {
     const double *Z, *operand; /* d x n, c x n */
     double *sums;              /* c x n */
     size n, d, c;
+    Scales scales;  /* no table: one scale */
+    size n_first;   /* operands that meet the kernel of the first order; the others meet the last */
 } Job;
 
 static void load_columns(const Job *job, size start, size stop, Columns *columns)
@@ -171,11 +224,15 @@ static void work_on_tile(const Job *job, size row_start, size row_stop, size sta
         for (size r = 0; r < filled; r++)
             for (size k = 0; k < job->d; k++)
                 rows[k * ROWS + r] = job->Z[k * job->n + i + r];
-        kernel_rows(columns, job->d, rows, kernel);
+        if (job->scales.table == NULL)
+            kernel_rows(columns, job->d, rows, kernel);
+        else
+            mixture_rows(columns, job->d, rows, &job->scales, kernel);
         for (size c = 0; c < job->c; c++) {
             memset(weights, 0, sizeof weights);
             memcpy(weights, job->operand + c * job->n + i, sizeof(double) * filled);
-            apply(kernel, columns->padded, columns->operand + c * PITCH, weights, columns->sums + c * PITCH, gained,
+            const double *of_order = kernel + (c < job->n_first ? 0 : (job->scales.orders - 1) * ROWS * PITCH);
+            apply(of_order, columns->padded, columns->operand + c * PITCH, weights, columns->sums + c * PITCH, gained,
                   mirrored);
             for (size r = 0; r < filled; r++)
                 job->sums[c * job->n + i + r] += gained[r];
@@ -191,13 +248,14 @@ static void work_on_tile(const Job *job, size row_start, size row_stop, size sta
 static int work_on_lane(const Job *job, size lane, size lanes)
 {
     size blocks = (job->n + TILE - 1) / TILE, index = 0;
-    double *memory = malloc(sizeof(double) * (PITCH * (job->d + 2 * job->c + ROWS) + ROWS * job->d));
+    size kernels = ROWS * job->scales.orders;
+    double *memory = malloc(sizeof(double) * (PITCH * (job->d + 2 * job->c + kernels) + ROWS * job->d));
     if (memory == NULL)
         return 0;
     Columns columns = {.Z = memory};
     columns.operand = columns.Z + PITCH * job->d;
     columns.sums = columns.operand + PITCH * job->c;
-    double *kernel = columns.sums + PITCH * job->c, *rows = kernel + PITCH * ROWS;
+    double *kernel = columns.sums + PITCH * job->c, *rows = kernel + PITCH * kernels;
     for (size row = 0; row < blocks; row++)
         for (size column = row; column < blocks; column++, index++) {
             if (index % lanes != lane)
@@ -235,21 +293,26 @@ static PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
 
 static PyObject *gaussian_lane(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    enum { ARRAYS = 3 };
-    PyObject *arrays[ARRAYS], *answer = NULL;
-    Py_buffer views[ARRAYS];
-    size lane, lanes;
+    enum { ARRAYS = 3, SCALES = ARRAYS };
+    PyObject *arrays[ARRAYS + 1] = {NULL}, *answer = NULL;
+    Py_buffer views[ARRAYS + 1];
+    size lane, lanes, n_first = 0;
     int held = 0, enough_memory = 1;
-    if (!PyArg_ParseTuple(args, "OOOnn", &arrays[0], &arrays[1], &arrays[2], &lane, &lanes))
+    if (!PyArg_ParseTuple(args, "OOOnn|On", &arrays[0], &arrays[1], &arrays[2], &lane, &lanes, &arrays[SCALES],
+                          &n_first))
         return NULL;
-    for (; held < ARRAYS; held++)
+    for (int wanted = arrays[SCALES] == NULL ? ARRAYS : ARRAYS + 1; held < wanted; held++)
         if (!get_buffer(arrays[held], &views[held], 2, held == 2))
             goto release;
     Job job = {
         .Z = views[0].buf, .operand = views[1].buf, .sums = views[2].buf,
         .d = views[0].shape[0], .n = views[0].shape[1], .c = views[1].shape[0],
+        .scales = {.orders = 1}, .n_first = n_first,
     };
-    if (views[1].shape[1] != job.n || views[2].shape[1] != job.n || views[2].shape[0] != job.c || lanes < 1) {
+    if (arrays[SCALES] != NULL)
+        job.scales = (Scales){views[SCALES].buf, views[SCALES].shape[0], views[SCALES].shape[1] - COEFFICIENTS};
+    if (views[1].shape[1] != job.n || views[2].shape[1] != job.n || views[2].shape[0] != job.c || lanes < 1
+        || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
         PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
         goto release;
     }
@@ -266,7 +329,7 @@ release:
 static PyMethodDef methods[] = {
     {"exp_inplace", exp_inplace, METH_O, "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
     {"gaussian_lane", gaussian_lane, METH_VARARGS,
-     "gaussian_lane(Z, operand, sums, lane, lanes): add this lane's tiles of operand @ K to sums."},
+     "gaussian_lane(Z, operand, sums, lane, lanes[, scales, n_first]): add this lane's tiles of operand @ K to sums."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,4 +1,12 @@
 from fairpca._utils.typing import FloatArray
 
 def exp_inplace(array: FloatArray) -> None: ...
-def gaussian_lane(Z: FloatArray, operand: FloatArray, sums: FloatArray, lane: int, lanes: int) -> None: ...
+def gaussian_lane(
+    Z: FloatArray,
+    operand: FloatArray,
+    sums: FloatArray,
+    lane: int,
+    lanes: int,
+    scales: FloatArray = ...,
+    n_first: int = ...,
+) -> None: ...

@@ -50,8 +50,8 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
     return [lane_sums.sum(axis=0) for lane_sums in sums]
 
 
-def strip_products(fill: FillTiles, operand: FloatArray) -> FloatArray:
-    """Return K @ operand for many right-hand sides, strip by strip of K.
+def strip_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return K_q @ operand_q for many right-hand sides, strip by strip of the matrices.
 
     With many columns the product costs more than K itself: making all of K, not its upper half, saves the partial
     sums and leaves BLAS with large blocks.
@@ -59,28 +59,35 @@ def strip_products(fill: FillTiles, operand: FloatArray) -> FloatArray:
     Parameters
     ----------
     fill : callable
-        ``fill(rows, columns, tiles)`` writes a block of K into ``tiles[0]``. It runs in several threads.
-    operand : ndarray of shape (n, n_columns)
-        Right-hand sides.
+        ``fill(rows, columns, tiles)`` writes a block of each K_q into ``tiles[q]``. It runs in several threads.
+    operands : sequence of ndarray of shape (n, n_columns_q)
+        Right-hand sides, one for each matrix.
     """
-    n = len(operand)
-    product = np.empty_like(operand)
+    n = len(operands[0])
+    products = [np.empty_like(operand) for operand in operands]
     strips = _blocks(n, STRIP)
     pieces = _blocks(n, STRIP_LENGTH)
     with single_threaded_blas():
-        run_all([partial(_work_on_strip, fill, operand, product, rows, pieces) for rows in strips])
-    return product
+        run_all([partial(_work_on_strip, fill, operands, products, rows, pieces) for rows in strips])
+    return products
 
 
 def _work_on_strip(
-    fill: FillTiles, operand: FloatArray, product: FloatArray, rows: slice, pieces: Sequence[slice]
+    fill: FillTiles,
+    operands: Sequence[FloatArray],
+    products: Sequence[FloatArray],
+    rows: slice,
+    pieces: Sequence[slice],
 ) -> None:
     height = rows.stop - rows.start
-    product[rows] = 0
+    for product in products:
+        product[rows] = 0
     for columns in pieces:
-        piece = np.empty((height, columns.stop - columns.start), dtype=operand.dtype)
-        fill(rows, columns, [piece])
-        product[rows] += piece @ operand[columns]
+        shape = height, columns.stop - columns.start
+        blocks = [np.empty(shape, dtype=operand.dtype) for operand in operands]
+        fill(rows, columns, blocks)
+        for block, operand, product in zip(blocks, operands, products, strict=True):
+            product[rows] += block @ operand[columns]
 
 
 def _blocks(n: int, largest: int = TILE) -> list[slice]:

@@ -71,8 +71,11 @@ class FourierFeatures:
         return max(64, min(8192, 2**19 // sum(self.shape)))
 
     def coefficients(self) -> FloatArray:
-        """Return the tensor of products of the g_k, the weights of the squared moments in h."""
-        first, *others = (np.repeat(self._grid.coefficients(a), 2) for a in self._axes)
+        """Return the tensor of products of the g_k, the mean over scales: the weights of the squared moments in h."""
+        return np.mean([self._coefficients_of(rate) for rate in self._grid.mixture.rates], axis=0)
+
+    def _coefficients_of(self, rate: float) -> FloatArray:
+        first, *others = (np.repeat(self._grid.coefficients(a, rate), 2) for a in self._axes)
         return np.multiply.outer(first, reduce(np.multiply.outer, others, np.ones(1))).reshape(self.shape)
 
     def moments(self, Y: FloatArray, weights: FloatArray) -> FloatArray:

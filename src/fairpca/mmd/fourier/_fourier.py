@@ -3,7 +3,7 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from fairpca.comparison import Comparison
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._forms import weighted_form
 from fairpca.mmd._measurement import Measurement
+from fairpca.mmd._mixture import Mixture
+from fairpca.mmd._scales import ONE_SCALE
 from fairpca.mmd.exact import ExactMMD
 from fairpca.mmd.fourier._features import FourierFeatures
 from fairpca.mmd.fourier._grid import FourierGrid
@@ -34,7 +36,8 @@ from fairpca.rows import Partial, Rows
 class FourierMMD:
     r"""Discrepancies h_j(V) = <P_j, W'KW> of projected rows, as sums over frequencies.
 
-    On a box around the projections z = V'y / sigma the kernel is a product of short cosine sums (see `FourierGrid`), so
+    On a box around the projections z = V'y / sigma the kernel is a product of short cosine sums, or a mean of such
+    products over several scales that share their frequencies (see `FourierGrid`), so
 
     .. math:: w' K w \approx \sum_k g_k M_k^2, \qquad
               M = \sum_i w_i\, \psi_1(z_{i1}) \otimes \dots \otimes \psi_d(z_{id})
@@ -54,6 +57,8 @@ class FourierMMD:
         sigma.
     accuracy : float, default=1e-5
         Bound on \|h_j - exact h_j\|; a kernel error e changes w'Kw by at most e (sum_i \|w_i\|)^2.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these, see `Scales`.
 
     Notes
     -----
@@ -70,13 +75,16 @@ class FourierMMD:
         comparison: Comparison,
         bandwidth: float,
         accuracy: float = 1e-5,
+        factors: Sequence[float] = ONE_SCALE,
     ) -> None:
         if not accuracy > 0:
             raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
         self.n_measures = comparison.n_measures
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
-        data = MeasuredRows(rows, coordinates, comparison, self.bandwidth)
+        self._factors = tuple(factors)
+        self._mixture = Mixture.of(self._factors)
+        data = MeasuredRows(rows, coordinates, comparison, self.bandwidth * max(self._factors))
         self._data, self._sample = data.seen_from_the_body()
         sizes = rows.total(absolute_weights, comparison.columns)
         self._bound_per_kernel_error = self._data.sum_of_columns(sizes**2)
@@ -227,12 +235,12 @@ class FourierMMD:
         if self._grid is not None:
             return self._grid
         target = self.accuracy / max(float(self._bound_per_kernel_error.max()), 1e-300)
-        return FourierGrid.fit(self._sample @ V, self._data.rows.n_rows, target)
+        return FourierGrid.fit(self._sample @ V, self._data.rows.n_rows, target, self._mixture)
 
     def _among(self, outliers: Outliers) -> ExactMMD:
         """Return the exact discrepancy of the outliers alone."""
         rows = outliers.rows @ self._data.coordinates.matrix
-        return ExactMMD(rows, outliers.weights, self._data.comparison, self.bandwidth)
+        return ExactMMD(rows, outliers.weights, self._data.comparison, self.bandwidth, self._factors)
 
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""

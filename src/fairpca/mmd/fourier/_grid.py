@@ -9,6 +9,7 @@ from scipy.special import erfc, erfcinv
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
+from fairpca.mmd._mixture import GAUSSIAN, Mixture
 
 OUTLIER_COST = 20
 """Time of one exact kernel value in units of one feature."""
@@ -33,17 +34,19 @@ WIDENING = 1.3
 class FourierGrid:
     r"""A box in rotated coordinates, and for each of them frequencies k Delta, k = 0, ..., K.
 
-    On the box each factor of the kernel is the trapezoid sum
+    On the box each factor of a Gaussian kernel of rate r is the trapezoid sum
 
-    .. math:: e^{-t^2/2} \approx \sum_{k=0}^{K} g_k \cos(k \Delta t), \quad
-              g_k = (2 - [k = 0]) \frac{\Delta}{\sqrt{2\pi}} e^{-(k\Delta)^2/2}.
+    .. math:: e^{-r t^2/2} \approx \sum_{k=0}^{K} g_k \cos(k \Delta t), \quad
+              g_k = (2 - [k = 0]) \frac{\Delta}{\sqrt{2\pi r}} e^{-(k\Delta)^2/(2r)}.
+
+    All scales of a kernel share the frequencies: their spacing suits the widest, r = 1, their number the narrowest.
 
     Attributes
     ----------
     rotation : ndarray of shape (d, d)
         From projections to the axes of the box.
     centre, half_width : ndarray of shape (d,)
-        The box, in units of the bandwidth.
+        The box, in units of the widest bandwidth.
     spacing : ndarray of shape (d,)
         Delta for each coordinate.
     highest : ndarray of shape (d,)
@@ -52,6 +55,8 @@ class FourierGrid:
         So many rows outside cost no more than a wider box would.
     target : float
         Largest error of the kernel that was allowed.
+    mixture : Mixture
+        The scales of the kernel.
     """
 
     rotation: FloatArray
@@ -61,19 +66,22 @@ class FourierGrid:
     highest: IntArray
     affordable: int
     target: float
+    mixture: Mixture
 
     @classmethod
-    def fit(cls, Z: FloatArray, n_rows: int, target: float) -> "FourierGrid":
+    def fit(cls, Z: FloatArray, n_rows: int, target: float, mixture: Mixture = GAUSSIAN) -> "FourierGrid":
         """Choose box and frequencies such that features and rows outside together cost little.
 
         Parameters
         ----------
         Z : ndarray of shape (n_sample, d)
-            Projections of a sample of rows, in units of the bandwidth.
+            Projections of a sample of rows, in units of the widest bandwidth.
         n_rows : int
             Number of all rows.
         target : float
             Largest allowed error of the kernel on the box.
+        mixture : Mixture, default=GAUSSIAN
+            The scales of the kernel.
         """
         body = main_body(Z)
         rotation = principal_rotation(Z[body])
@@ -83,42 +91,55 @@ class FourierGrid:
         reach = SLACK * math.sqrt(max(1.0, math.log(n_rows) / math.log(max(len(Y), 3))))
         left_out, lowest, greatest = _nested_boxes(Y, body, int(MOST_OUTLIERS / (4 * share)))
         half_widths = reach * (greatest - lowest) / 2
-        n_features = _n_features(_frequencies(2 * half_widths, target)[1])
+        n_features = _n_features(_frequencies(2 * half_widths, target, mixture.narrowing)[1])
         best = int(np.argmin(n_features + OUTLIER_COST * share * left_out))
         expected = share * left_out[best]
         affordable = min(MOST_OUTLIERS, int(4 * (expected + n_features[best] / OUTLIER_COST)))
         centre = (lowest[best] + greatest[best]) / 2
-        return cls._on_box(rotation, centre, half_widths[best], affordable, target)
+        return cls._on_box(rotation, centre, half_widths[best], affordable, target, mixture)
 
     @classmethod
     def _on_box(
-        cls, rotation: FloatArray, centre: FloatArray, half_width: FloatArray, affordable: int, target: float
+        cls,
+        rotation: FloatArray,
+        centre: FloatArray,
+        half_width: FloatArray,
+        affordable: int,
+        target: float,
+        mixture: Mixture,
     ) -> "FourierGrid":
-        spacing, highest = _frequencies(2 * half_width, target)
+        spacing, highest = _frequencies(2 * half_width, target, mixture.narrowing)
         n_features = int(_n_features(highest))
         if n_features > MOST_FEATURES:
+            spread = np.array2string(2 * mixture.narrowing * half_width, precision=1)
+            other = "HermiteMMD" if mixture.is_single else 'ExactMMD (mmd="exact")'
             raise ValueError(
-                f"the rows spread over {np.array2string(2 * half_width, precision=1)} bandwidths, which takes "
-                f"{n_features} Fourier features, more than {MOST_FEATURES}: use HermiteMMD, a larger bandwidth, or "
-                "fewer components"
+                f"the rows spread over {spread} bandwidths, which takes {n_features} Fourier features, more than "
+                f"{MOST_FEATURES}: use {other}, a larger bandwidth, or fewer components"
             )
-        return cls(rotation, centre, half_width, spacing, highest, affordable, target)
+        return cls(rotation, centre, half_width, spacing, highest, affordable, target, mixture)
 
     def widened(self) -> "FourierGrid":
         """Return a grid on a larger box."""
         half_width = WIDENING * self.half_width + 0.1
-        return FourierGrid._on_box(self.rotation, self.centre, half_width, self.affordable, self.target)
+        return FourierGrid._on_box(self.rotation, self.centre, half_width, self.affordable, self.target, self.mixture)
 
     @property
     def kernel_error(self) -> float:
-        """A bound on the error of the product of the sums for two rows in the box, but for rounding."""
-        error = aliasing_bound(2 * self.half_width, self.spacing) + truncation_bound(self.spacing, self.highest)
+        """A bound on the error of the kernel for two rows in the box, but for rounding: the mean over the scales."""
+        return float(np.mean([self._error_of(rate) for rate in self.mixture.rates]))
+
+    def _error_of(self, rate: float) -> float:
+        """Return the bound for one scale; in its own unit the box is wider, and the frequencies are lower."""
+        narrowing = math.sqrt(rate)
+        diameter, spacing = 2 * narrowing * self.half_width, self.spacing / narrowing
+        error = aliasing_bound(diameter, spacing) + truncation_bound(spacing, self.highest)
         return float(np.expm1(np.log1p(error).sum()))
 
-    def coefficients(self, a: int) -> FloatArray:
-        """Return the g_k of coordinate a."""
+    def coefficients(self, a: int, rate: float = 1.0) -> FloatArray:
+        """Return the g_k of coordinate a for the scale of a rate."""
         frequencies = self.spacing[a] * np.arange(self.highest[a] + 1)
-        g: FloatArray = 2 * self.spacing[a] / math.sqrt(2 * math.pi) * np.exp(-(frequencies**2) / 2)
+        g: FloatArray = 2 * self.spacing[a] / math.sqrt(2 * math.pi * rate) * np.exp(-(frequencies**2) / (2 * rate))
         g[0] /= 2
         return g
 
@@ -153,13 +174,17 @@ def truncation_bound(spacing: AnyArray, highest: AnyArray) -> AnyArray:
     return erfc(spacing * highest / math.sqrt(2))
 
 
-def _frequencies(diameter: AnyArray, target: float) -> tuple[AnyArray, AnyArray]:
-    """Return Delta and K for the last axis of `diameter`, such that the product kernel has at most the target error."""
+def _frequencies(diameter: AnyArray, target: float, narrowing: float) -> tuple[AnyArray, AnyArray]:
+    """Return Delta and K for the last axis of `diameter`, such that the product kernel has at most the target error.
+
+    It does for every scale from that of the unit to one so many times narrower: in the unit of a narrower one the gap
+    to the images is wider still.
+    """
     error = min(0.5, math.expm1(math.log1p(target) / diameter.shape[-1]))
     # Half of the error for the images, half for the cut; 4.5 > 4 leaves room for the geometric sum.
     gap = math.sqrt(2 * math.log(4.5 / error))
     spacing = 2 * np.pi / (diameter + gap)
-    highest = np.ceil(np.minimum(math.sqrt(2) * erfcinv(error / 2) / spacing, BEYOND)).astype(np.int64)
+    highest = np.ceil(np.minimum(narrowing * math.sqrt(2) * erfcinv(error / 2) / spacing, BEYOND)).astype(np.int64)
     return spacing, highest
 
 

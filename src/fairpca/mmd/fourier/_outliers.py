@@ -1,13 +1,14 @@
 """Rows outside the box of a Fourier grid, whose kernel values are computed one by one."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact import inner_differences
 from fairpca.mmd.fourier._grid import MOST_OUTLIERS, FourierGrid
 
@@ -52,7 +53,9 @@ class Outliers:
         return frame.matrix.T @ self.rows.T - grid.centre[:, None]
 
 
-def cross_products(Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray) -> FloatArray:
+def cross_products(
+    Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray, mixture: Mixture
+) -> FloatArray:
     """Return sum_io w_ia k(y_i, y_o) w_ob over rows i in the box and outliers o, for all weights a and b.
 
     Parameters
@@ -65,15 +68,23 @@ def cross_products(Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weight
         Outliers.
     weights_out : ndarray of shape (n_out, k)
         Their weights.
+    mixture : Mixture
+        The scales of the kernel.
     """
     products = np.zeros((len(weights), len(weights)))
     for chunk in _chunks(Y_out):
-        products += (weights @ _kernel(Y, Y_out[:, chunk]).T) @ weights_out[chunk]
+        (kernel,) = _kernels(Y, Y_out[:, chunk], mixture, (0,))
+        products += (weights @ kernel.T) @ weights_out[chunk]
     return products
 
 
 def cross_forces(
-    Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray, forms: FloatArray
+    Y: FloatArray,
+    weights: FloatArray,
+    Y_out: FloatArray,
+    weights_out: FloatArray,
+    forms: FloatArray,
+    mixture: Mixture,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the `cross_products` C, and the gradient of 2 <P, C> by the y_i and by the y_o, for each form P.
 
@@ -83,14 +94,16 @@ def cross_forces(
         See `cross_products`.
     forms : ndarray of shape (n_forms, k, k)
         P.
+    mixture : Mixture
+        The scales of the kernel.
     """
     products = np.zeros((len(weights), len(weights)))
     inside, outside = _no_forces(Y, forms), _no_forces(Y_out, forms)
     for chunk in _chunks(Y_out):
-        kernel = _kernel(Y, Y_out[:, chunk])
+        kernel, slopes = _kernels(Y, Y_out[:, chunk], mixture, (0, 1))
         products += (weights @ kernel.T) @ weights_out[chunk]
         for form, on_rows, on_outliers in zip(forms, inside, outside, strict=True):
-            pulls = (-2.0 * weights_out[chunk]) @ form @ weights * kernel
+            pulls = (-2.0 * weights_out[chunk]) @ form @ weights * slopes
             _add_forces(on_rows, on_outliers[:, chunk], pulls, Y, Y_out[:, chunk])
     return products, np.concatenate(inside), np.concatenate(outside)
 
@@ -103,6 +116,7 @@ def cross_force_rates(
     forms: FloatArray,
     rate: FloatArray,
     rate_out: FloatArray,
+    mixture: Mixture,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the rates of change of the gradients of `cross_forces` when the rows move.
 
@@ -114,16 +128,19 @@ def cross_force_rates(
         Velocities of the rows in the box.
     rate_out : ndarray of shape (d, n_out)
         Velocities of the outliers.
+    mixture : Mixture
+        The scales of the kernel.
     """
     inside, outside = _no_forces(Y, forms), _no_forces(Y_out, forms)
     for chunk in _chunks(Y_out):
         here, velocity = Y_out[:, chunk], rate_out[:, chunk]
-        kernel, rates = _kernel(Y, here), inner_differences(here, Y, velocity, rate)
+        slopes, curvatures = _kernels(Y, here, mixture, (1, 2))
+        rates = inner_differences(here, Y, velocity, rate)
         for form, on_rows, on_outliers in zip(forms, inside, outside, strict=True):
-            pulls = (-2.0 * weights_out[chunk]) @ form @ weights * kernel
-            _add_forces(on_rows, on_outliers[:, chunk], pulls, rate, velocity)
-            # The rate of k is -k (y_o - y_i).(y'_o - y'_i).
-            _add_forces(on_rows, on_outliers[:, chunk], -pulls * rates, Y, here)
+            pulls = (-2.0 * weights_out[chunk]) @ form @ weights
+            _add_forces(on_rows, on_outliers[:, chunk], pulls * slopes, rate, velocity)
+            # The rate of K_1 is -K_2 (y_o - y_i).(y'_o - y'_i).
+            _add_forces(on_rows, on_outliers[:, chunk], -(pulls * curvatures) * rates, Y, here)
     return np.concatenate(inside), np.concatenate(outside)
 
 
@@ -135,11 +152,11 @@ def _chunks(Y_out: FloatArray) -> Iterator[slice]:
     return (slice(start, start + CHUNK) for start in range(0, Y_out.shape[1], CHUNK))
 
 
-def _kernel(Y: FloatArray, Y_out: FloatArray) -> FloatArray:
-    """Return k(y_o, y_i), of shape (n_out, n): the rows, of which there are more, are contiguous."""
-    squares = inner_differences(Y_out, Y, Y_out, Y)
-    squares *= -0.5
-    return np.exp(squares, out=squares)
+def _kernels(Y: FloatArray, Y_out: FloatArray, mixture: Mixture, orders: Sequence[int]) -> list[FloatArray]:
+    """Return K_q(y_o, y_i), of shape (n_out, n), of some orders: the rows, of which there are more, are contiguous."""
+    exponents = inner_differences(Y_out, Y, Y_out, Y)
+    exponents *= -0.5
+    return mixture.kernels(exponents, orders)
 
 
 def _add_forces(inside: FloatArray, outside: FloatArray, pulls: FloatArray, Y: FloatArray, Y_out: FloatArray) -> None:

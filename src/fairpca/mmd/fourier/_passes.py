@@ -135,7 +135,9 @@ def cross_products_of_block(
     """Return the `Forces.cross_products` of a block."""
     Y_out = outliers.positions(frame, grid)
     pieces = _pieces(X, weights.of(attached), frame, grid)
-    return np.sum([cross_products(piece.Y, piece.weights, Y_out, outliers.weights) for piece in pieces], axis=0)
+    return np.sum(
+        [cross_products(piece.Y, piece.weights, Y_out, outliers.weights, grid.mixture) for piece in pieces], axis=0
+    )
 
 
 def forces_of_block(
@@ -150,7 +152,9 @@ def forces_of_block(
         felt = features.contract(piece.Y, field.tensors).reshape(d, n_weights, -1)
         forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
         if outliers.count:
-            cross, inside, outside = cross_forces(piece.Y, piece.weights, Y_out, outliers.weights, field.forms)
+            cross, inside, outside = cross_forces(
+                piece.Y, piece.weights, Y_out, outliers.weights, field.forms, grid.mixture
+            )
             products += cross
             forces += inside
             total += outliers.rows.T @ outside.T
@@ -180,7 +184,7 @@ def force_rates_of_block(
         forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
         if outliers.count:
             inside, outside = cross_force_rates(
-                piece.Y, piece.weights, Y_out, outliers.weights, field.forms, velocities, rate_out
+                piece.Y, piece.weights, Y_out, outliers.weights, field.forms, velocities, rate_out, grid.mixture
             )
             forces += inside
             total += outliers.rows.T @ outside.T

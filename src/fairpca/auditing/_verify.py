@@ -1,0 +1,196 @@
+"""A certificate checked on anyone's rows."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any
+
+from sklearn.utils.validation import check_random_state
+
+from fairpca.auditing._audit import Settings, audited
+from fairpca.auditing._digest import model_digest
+from fairpca.auditing._result import AuditResult
+from fairpca.auditing.certificates import Certificate, Verification, installed
+from fairpca.comparison import People, Terms
+from fairpca.inference import LEAST_ROWS
+
+SAME = 1e-4
+"""Numbers that agree to this part of U are the same: other machines add in another order."""
+
+OF_ROWS = ("mmd2", "unbiased", "chance_level", "finite_sample_bound")
+"""Findings that depend on rows and bandwidth alone."""
+
+OTHER_DRAWS = 0.05
+"""The same for bounds by other frequencies."""
+
+OTHER_LOTS = 0.1
+"""Differences of p-values that other lots may make."""
+
+
+def verify(
+    certificate: Certificate,
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> Verification:
+    """Show again what a certificate says, or say why not.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What was certified, see `fairpca.load_certificate`.
+    model : fitted transformer or array-like of shape (n_components, n_features)
+        The model that it is said to be of.
+    X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+        Rows that were used neither to fit nor to choose it: the audited ones or others.
+    y : array-like of shape (n_samples,), default=None
+        Labels, where the certified notion of fairness speaks of them.
+    sensitive_features, control_features, sample_weight
+        See `fairpca.audit`.
+    random_state : int, RandomState instance or None, default=None
+        None draws what the audit has drawn: the same rows give the same numbers. Others move bounds by a percent or
+        two.
+
+    Returns
+    -------
+    verification : Verification
+        Whether it holds; `print` it.
+
+    Notes
+    -----
+    That other rows do not confirm a certificate is no proof against it: their own bound is a matter of chance, too, and
+    fewer rows show less. What they say is in `differences`.
+    """
+    if not isinstance(certificate, Certificate):
+        raise TypeError(
+            f"certificate must be a Certificate, as fairpca.load_certificate reads it from a file; got "
+            f"{type(certificate).__name__}."
+        )
+    digest = model_digest(model)
+    if digest is None:
+        raise TypeError(
+            f"model must be a fitted projection of this package, PCA, IncrementalPCA or an array of components, which "
+            f"have fingerprints; got {type(model).__name__}."
+        )
+    people = People(sensitive_features, y, control_features, sample_weight)
+    found = audited(model, X, people, Terms.named(**certificate.terms), _settings(certificate, random_state))
+    same_model, same_rows = digest == certificate.model, _same_rows(certificate, found)
+    differences = [*_of_origin(found, same_model), *_of_measures(certificate, found)]
+    if same_model and not differences:
+        differences += _of_same_rows(certificate, found) if same_rows else _of_other_rows(certificate, found)
+    return Verification(
+        holds=not differences,
+        differences=differences,
+        same_model=same_model,
+        same_rows=same_rows,
+        upper_bound=found.upper_bound,
+        mmd2=found.mmd2,
+        certified=certificate.upper_bound,
+        confidence=certificate.confidence,
+        n_rows=found.n_rows,
+    )
+
+
+def _settings(certificate: Certificate, random_state: Any) -> Settings:
+    return Settings(
+        adversaries=(),
+        confidence=certificate.confidence,
+        n_permutations=certificate.n_permutations,
+        bandwidth=certificate.bandwidth,
+        seed=certificate.seed if random_state is None else int(check_random_state(random_state).randint(2**31)),
+    )
+
+
+def _same_rows(certificate: Certificate, found: AuditResult) -> bool | None:
+    if certificate.rows is None or found.origin.rows is None:
+        return None
+    return certificate.rows == found.origin.rows
+
+
+def _of_origin(found: AuditResult, same_model: bool) -> Iterator[str]:
+    if not same_model:
+        yield (
+            "This is another model than the certified one: its components, means or scales differ. The certificate "
+            "says nothing of it."
+        )
+    if found.origin.training_rows:
+        yield "These look like the rows that the model was fitted to: what they show says nothing of new people."
+
+
+def _of_measures(certificate: Certificate, found: AuditResult) -> Iterator[str]:
+    """Yield what is compared on one side only, and what cannot be shown by so few rows."""
+    there, here = (Counter(measure["name"] for measure in each.measures) for each in (certificate, found))
+    if there - here:
+        yield f"Certified, but not compared on these rows: {_listed(there - here)}."
+    if here - there:
+        yield f"Compared on these rows, but not certified: {_listed(here - there)}."
+    for measure in found.measures:
+        if math.isnan(measure["upper_bound"]):
+            rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
+            yield f"{measure['name']}: {rows} rows, and with fewer than {LEAST_ROWS} on a side nothing can be shown."
+
+
+def _of_other_rows(certificate: Certificate, found: AuditResult) -> Iterator[str]:
+    for there, here in _pairs(certificate, found):
+        if here["upper_bound"] > there["upper_bound"] * (1.0 + SAME):
+            beyond = here["unbiased"] > there["upper_bound"]
+            verdict = "the estimate itself is above it" if beyond else "too few rows, or chance, can do that"
+            yield (
+                f"{here['name']}: these rows show an MMD^2 of at most {here['upper_bound']:.2g}, more than the "
+                f"certified {there['upper_bound']:.2g}; their unbiased estimate is {here['unbiased']:.2g}: {verdict}."
+            )
+
+
+def _of_same_rows(certificate: Certificate, found: AuditResult) -> Iterator[str]:
+    """Yield where the audited rows do not give the certified numbers: someone has changed one or the other."""
+    same_seed = found.origin.seed == certificate.seed
+    # Of the same lots one or two may fall on the other side by rounding.
+    lots = 2.0 / certificate.n_permutations if same_seed else OTHER_LOTS
+    draws = SAME if same_seed else OTHER_DRAWS
+    if not _agree(found.p_value, certificate.p_value, lots):
+        yield (
+            f"These are the audited rows, but the p-value of all measures is {found.p_value:.3g} and the certificate "
+            f"says {certificate.p_value:.3g}{_versions(certificate)}."
+        )
+    for there, here in _pairs(certificate, found):
+        size = abs(here["upper_bound"])
+        allowed = dict.fromkeys(OF_ROWS, SAME * size) | {"upper_bound": draws * size}
+        allowed |= {"p_value": lots, "p_value_scales": lots, "n_rows": 0, "weight": SAME * here["weight"]}
+        for name, most in allowed.items():
+            if not _agree(here[name], there[name], most):
+                yield (
+                    f"{here['name']}: these are the audited rows, but {name} is {here[name]:.4g} and the certificate "
+                    f"says {there[name]:.4g}{_versions(certificate)}."
+                )
+        if list(here["sides"]) != there["sides"]:
+            yield f"{here['name']}: these are the audited rows, but their groups are of other sizes than certified."
+
+
+def _agree(here: float, there: float, most: float) -> bool:
+    return abs(here - there) <= most or (math.isnan(here) and math.isnan(there))
+
+
+def _pairs(certificate: Certificate, found: AuditResult) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the same measures of both; columns may have come in another order, and without names some are alike."""
+    there, here = (sorted(each.measures, key=itemgetter("name")) for each in (certificate, found))
+    return list(zip(there, here, strict=True))
+
+
+def _versions(certificate: Certificate) -> str:
+    other = [
+        f"{package} {certificate.versions.get(package)} there, {version} here"
+        for package, version in installed().items()
+        if certificate.versions.get(package) != version
+    ]
+    return f" ({'; '.join(other)})" if other else ""
+
+
+def _listed(names: Counter[str]) -> str:
+    return "; ".join(sorted(names.elements()))

@@ -1,0 +1,130 @@
+"""What the bound of an audit will be before there are rows to audit."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.stats import chi2
+
+from fairpca._utils.typing import FloatArray
+from fairpca.comparison import People, Terms, compare
+from fairpca.inference import ComparedRows, FeatureRows, Spectrum, upper_bound
+from fairpca.mmd import median_bandwidth
+
+SEED = 20220222
+"""A plan depends on what it is asked only."""
+
+NORMAL_ROWS = 2**12
+"""Rows that stand for the normal distribution: sums of powers are known to a percent or two."""
+
+MOST_ROWS = 2**14
+"""Rows at most that a spectrum is taken from."""
+
+N_PARTS = 8
+"""Parts of the rows, by which it is seen how much larger the largest eigenvalue is for few rows."""
+
+
+@dataclass(frozen=True)
+class Population:
+    r"""Projected people, by the spectrum of the covariance of one of them in the space of the kernel.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+        Of arbitrarily many rows: eigenvalues l_i.
+    growth : float
+        a: of N rows the largest eigenvalue is about l_1 + a / N. It is found in the noise, too.
+    n_components : int
+        d.
+    bandwidth : float
+        sigma.
+    """
+
+    spectrum: Spectrum
+    growth: float
+    n_components: int
+    bandwidth: float
+
+    @classmethod
+    @cache
+    def normal(cls, n_components: int, bandwidth: float | None = None) -> "Population":
+        """Take the standard normal distribution.
+
+        Parameters
+        ----------
+        n_components : int
+            d.
+        bandwidth : float, default=None
+            sigma; by default that of the median heuristic.
+        """
+        return cls.of(np.random.default_rng(SEED).normal(size=(NORMAL_ROWS, n_components)), bandwidth)
+
+    @classmethod
+    def of(cls, Z: FloatArray, bandwidth: float | None = None) -> "Population":
+        """Take the people whom projected rows are a sample of.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, d)
+            Rows, all groups together.
+        bandwidth : float, default=None
+            sigma; by default that of the median heuristic.
+        """
+        sigma = median_bandwidth(Z) if bandwidth is None else bandwidth
+        rows = np.random.default_rng(SEED).permutation(len(Z))[:MOST_ROWS]
+        Z = Z[rows] - np.median(Z, axis=0)
+        seen, n = _spectrum(Z, sigma), len(Z)
+        parts = [_spectrum(Z[k::N_PARTS], sigma).largest for k in range(N_PARTS)]
+        growth = max(0.0, (float(np.mean(parts)) - seen.largest) / ((N_PARTS - 1) / n))
+        largest = max(seen.largest - growth / n, 0.0)
+        # The trace of the square of a covariance of n rows is too large by (sum l)^2 / n on average, and so on.
+        second = max(seen.second - seen.first**2 / n, largest**2)
+        third = max(seen.third - 3.0 * seen.first * second / n, largest**3)
+        return cls(Spectrum(seen.first, second, third, largest), growth, Z.shape[1], sigma)
+
+    def bound(self, m: int, n: int, power: float, confidence: float) -> float:
+        r"""Return the U that groups of m and n people, who do not differ, stay below with a given probability.
+
+        All eigenvalues are (1/m + 1/n) l_i, and U grows with the unbiased estimate e, so this is U at the quantile of
+
+        .. math:: e = \left(\frac1m + \frac1n\right) \sum_i l_i (\chi^2_i - 1),
+
+        with the spectrum that N = (1/m + 1/n)^2 / (1/m^3 + 1/n^3) rows would show of it.
+
+        Parameters
+        ----------
+        m, n : int
+            Rows in the groups.
+        power : float
+            The probability.
+        confidence : float
+            Of the bound.
+        """
+        scale, first = 1.0 / m + 1.0 / n, self.spectrum.first
+        N = scale**2 / (float(m) ** -3 + float(n) ** -3)
+        shown = Spectrum(
+            first=scale * first,
+            second=scale**2 * (self.spectrum.second + first**2 / N),
+            third=scale**3 * self.spectrum.third,
+            largest=scale * (self.spectrum.largest + self.growth / N),
+        )
+        return upper_bound(scale * self._quantile(power), shown, confidence)
+
+    def _quantile(self, probability: float) -> float:
+        """Return the quantile of sum_i l_i (chi^2_i - 1), by three moments as in `Spectrum.p_value`."""
+        second, third = 2.0 * self.spectrum.second, 8.0 * self.spectrum.third
+        if third <= 0.0:
+            return 0.0
+        freedom = 8.0 * second**3 / third**2
+        return (float(chi2.ppf(probability, freedom)) - freedom) * math.sqrt(second / (2.0 * freedom))
+
+
+def _spectrum(Z: FloatArray, bandwidth: float) -> Spectrum:
+    """Return the spectrum as an audit sees it, of one row: that of halves, divided by 1/m + 1/n."""
+    halves = np.arange(len(Z)) % 2
+    rows = ComparedRows.of(Z, compare(People(halves), len(Z), Terms(), tolerance=2.0))
+    found, _ = FeatureRows.draw(rows, bandwidth, np.random.default_rng(SEED)).by_chance(0)
+    scale = 1.0 / float(np.sum(halves == 0)) + 1.0 / float(np.sum(halves == 1))
+    return Spectrum(found.first / scale, found.second / scale**2, found.third / scale**3, found.largest / scale)

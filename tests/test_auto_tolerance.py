@@ -1,0 +1,193 @@
+"""tolerance="auto": no more is asked for than chance shows, and what is said of chance is true."""
+# SPDX-License-Identifier: MIT
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from fairpca import FairPCA, fair_pca_path
+from fairpca.exceptions import ConvergenceWarning
+from fairpca.geometry import projection_distance
+from fairpca.metrics import mmd2_by_measure
+from fairpca.solvers import REPMS, Status
+from people_tables import KINDS, NOTIONS, P, people
+from test_inference import kernel
+
+
+def by_lot(rng, n, p=8):
+    return rng.normal(size=(n, p)) @ rng.normal(size=(p, p)), rng.permutation(np.arange(n) % 3)
+
+
+def apart(rng, n, p=8):
+    X, group = by_lot(rng, n, p)
+    X[group == 0] += rng.normal(size=p)
+    return X, group == 0
+
+
+def is_pca(model, X):
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    pca = PCA(model.n_components_).fit(scaled)
+    return projection_distance(model.components_.T, pca.components_.T) < 1e-6
+
+
+def test_it_is_the_default_and_half_of_what_chance_shows(rng):
+    X, group = apart(rng, 600)
+    model = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+    assert model.converged_
+    assert model.mmd2_ <= model.tolerance_
+    assert not is_pca(model, X)
+    Z = model.transform(X)
+    K = kernel(Z, model.bandwidth_)
+    off_diagonal = (K.sum() - len(Z)) / (len(Z) * (len(Z) - 1))
+    chance = (1 / 200 + 1 / 400) * (1 - off_diagonal)
+    assert model.chance_level_ == pytest.approx(chance, rel=1e-9)
+    assert model.tolerance_ == pytest.approx(chance / 2, rel=0.1)
+    assert model.expected_mmd2_new_ == model.mmd2_ + model.chance_level_
+    (measure,) = model.measures_
+    assert measure["sides"] == (400, 200)
+    assert measure["chance_level"] == model.chance_level_
+    assert measure["tolerance"] == model.tolerance_
+
+
+def test_plain_pca_is_kept_where_groups_are_drawn_by_lot(rng):
+    kept = 0
+    for _ in range(20):
+        X, group = by_lot(rng, 200)
+        model = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+        assert model.converged_
+        kept += model.result_.status is Status.PCA_IS_FAIR
+        if model.result_.status is Status.PCA_IS_FAIR:
+            assert is_pca(model, X)
+            assert model.expected_mmd2_new_ == max(model.mmd2_, model.chance_level_)
+    assert kept >= 16
+
+
+@pytest.mark.slow
+def test_plain_pca_is_kept_in_93_of_100_draws(reference):
+    rng = np.random.default_rng(20)
+    X = reference("german", 0)["X_train"]
+    kept = 0
+    for _ in range(100):
+        model = FairPCA(2, random_state=0).fit(X, sensitive_features=rng.permutation(len(X)) < 250)
+        kept += model.result_.status is Status.PCA_IS_FAIR
+    assert kept >= 93
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_every_notion_and_kind(notion, kind):
+    names, terms = KINDS[kind]
+    X, table = people()
+    model = FairPCA(2, fairness=notion, random_state=0, **terms)
+    model.fit(X, table["y"], sensitive_features=table[names], sample_weight=table["weight"])
+    assert model.converged_
+    for measure in model.measures_:
+        assert 0 < measure["mmd2"] <= measure["tolerance"] * (1 + 1e-9)
+        assert measure["tolerance"] >= 0.4 * measure["chance_level"] > 0
+
+
+@pytest.mark.parametrize(("container", "d"), [("memory", 4), ("file", 2), ("dask", 2)])
+def test_many_rows_wherever_they_are(rng, tmp_path, container, d):
+    X, group = apart(rng, 6000)
+    rows, groups = X, group
+    if container == "file":
+        np.save(tmp_path / "X.npy", X.astype(np.float32))
+        rows = np.load(tmp_path / "X.npy", mmap_mode="r")
+    if container == "dask":
+        rows, groups = da.from_array(X, chunks=(2000, P)), da.from_array(group, chunks=1500)
+    model = FairPCA(d, random_state=0).fit(rows, sensitive_features=groups)
+    Z = model.transform(X)
+    K = kernel(Z, model.bandwidth_)
+    chance = (1 / 2000 + 1 / 4000) * (1 - (K.sum() - len(Z)) / (len(Z) * (len(Z) - 1)))
+    assert model.converged_
+    assert model.chance_level_ == pytest.approx(chance, rel=0.03)
+    assert model.tolerance_ == pytest.approx(chance / 2, rel=0.13)
+
+
+@pytest.mark.parametrize("container", ["memory", "dask"])
+def test_plain_pca_of_many_rows_is_kept_too(rng, container):
+    X, group = by_lot(rng, 6000)
+    rows = X if container == "memory" else dd.from_array(X, chunksize=2500)
+    model = FairPCA(2, random_state=0).fit(rows, sensitive_features=group)
+    assert model.result_.status is Status.PCA_IS_FAIR
+    assert is_pca(model, X)
+
+
+def test_the_order_of_rows_and_columns_and_names_do_not_matter(rng):
+    # Near the threshold, where other lots would decide otherwise.
+    decisions = set()
+    for shift in np.linspace(0.2, 1.0, 6):
+        X, group = by_lot(np.random.default_rng(4), 200)
+        X[group == 0] += shift * rng.normal(size=8)
+        rows, columns = rng.permutation(200), rng.permutation(8)
+        plain = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+        for other in (
+            FairPCA(2, random_state=0).fit(X[rows], sensitive_features=group[rows]),
+            FairPCA(2, random_state=0).fit(X[:, columns], sensitive_features=group),
+            FairPCA(2, random_state=0).fit(1024 * X, sensitive_features=group),
+        ):
+            assert other.result_.status is plain.result_.status
+            assert other.tolerance_ == pytest.approx(plain.tolerance_, rel=1e-6)
+        decisions.add(plain.result_.status)
+    assert len(decisions) == 2
+
+
+@pytest.mark.parametrize("n", [400, 6000])
+def test_several_scales_have_the_chance_level_of_their_mean(rng, n):
+    X, group = apart(rng, n)
+    model = FairPCA(2, bandwidth="scales", random_state=0).fit(X, sensitive_features=group)
+    Z = model.transform(X)
+    K = np.mean([kernel(Z, factor * model.bandwidth_) for factor in model.bandwidth_factors_], axis=0)
+    sides = (group.sum(), (~group).sum())
+    chance = (1 / sides[0] + 1 / sides[1]) * (1 - (K.sum() - n) / (n * (n - 1)))
+    assert model.converged_
+    assert model.chance_level_ == pytest.approx(chance, rel=1e-9 if n == 400 else 0.03)
+    X, group = by_lot(rng, n)
+    model = FairPCA(2, bandwidth="scales", random_state=0).fit(X, sensitive_features=group)
+    assert model.result_.status is Status.PCA_IS_FAIR
+
+
+def test_algorithm_1_and_small_tables(rng):
+    X, group = apart(rng, 300)
+    model = FairPCA(2, solver=REPMS(), random_state=0).fit(X, sensitive_features=group)
+    assert model.mmd2_ <= model.tolerance_
+    tiny = FairPCA(1, min_group_size=2).fit(X[:12], sensitive_features=np.arange(12) % 2)
+    assert np.isfinite(tiny.chance_level_)
+
+
+def test_a_given_tolerance_is_told_beside_chance(rng):
+    X, group = apart(rng, 300)
+    model = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
+    assert model.tolerance_ == 1e-3
+    assert model.expected_mmd2_new_ == model.mmd2_ + model.chance_level_
+    path = fair_pca_path(X, group, tolerances=[1e-2, 1e-3])
+    assert path.models_[1].chance_level_ == pytest.approx(model.chance_level_, rel=0.05)
+
+
+def test_new_people_show_what_was_expected(rng):
+    X, group = apart(rng, 4000)
+    found, expected = [], []
+    for part in np.split(rng.permutation(4000), 5):
+        model = FairPCA(2, random_state=0).fit(X[part], sensitive_features=group[part])
+        others = np.setdiff1d(np.arange(4000), part)[: len(part)]
+        new = mmd2_by_measure(model.transform(X[others]), sensitive_features=group[others], bandwidth=model.bandwidth_)
+        found += new.values()
+        expected.append(model.expected_mmd2_new_)
+    assert 0.5 <= np.mean(found) / np.mean(expected) <= 1.6
+
+
+def test_the_summary_says_it_in_words(rng):
+    X, group = apart(rng, 300)
+    words = FairPCA(2, random_state=0).fit(X, sensitive_features=group).summary()
+    assert "on as many new people expect about" in words
+    assert "is what chance shows with your 200 and 100 rows" in words
+    X, group = by_lot(rng, 300)
+    assert "This is plain PCA: groups drawn by lot would differ as much." in (
+        FairPCA(2, random_state=0).fit(X, sensitive_features=group).summary()
+    )
+    missed = FairPCA(7, tolerance=1e-9)
+    with pytest.warns(ConvergenceWarning, match="did not meet tolerance"):
+        missed.fit(*apart(rng, 60)[:1], sensitive_features=np.arange(60) % 2)
+    assert "Not what was asked for" in missed.summary()

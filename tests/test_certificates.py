@@ -1,0 +1,376 @@
+"""A certificate says what an audit has shown of a model, and anyone can check it."""
+# SPDX-License-Identifier: MIT
+
+import json
+import math
+from copy import deepcopy
+from dataclasses import replace
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import fairpca
+from fairpca import Certificate, FairPCA, audit, load_certificate, verify
+from fairpca.comparison import DemographicParity
+from fairpca.mmd import using_engine
+from people_tables import people
+
+QUICK = {"adversaries": (), "n_permutations": 99, "random_state": 0}
+
+
+class Case:
+    """A fitted model, rows that it has not seen, and what was certified."""
+
+    def __init__(self, names=("sex",), **terms):
+        X, table = people(n=700)
+        self.seen, self.known = X[:300], table[:300]
+        self.X, self.others = X[300:], table[300:].reset_index(drop=True)
+        self.names = list(names)
+        self.model = FairPCA(2, tolerance=0.05, random_state=0, **terms)
+        self.model.fit(self.seen, self.known["y"], sensitive_features=self.known[self.names])
+        self.audit = audit(self.model, self.X, self.others["y"], sensitive_features=self.others[self.names], **QUICK)
+        self.certificate = self.audit.certificate()
+
+    def verify(self, certificate=None, model=None, rows=slice(None), **changes):
+        known = {"sensitive_features": self.others[self.names][rows]} | changes
+        certificate = certificate or self.certificate
+        return verify(certificate, model or self.model, self.X[rows], self.others["y"][rows], **known)
+
+
+@pytest.fixture(scope="module")
+def case():
+    return Case()
+
+
+@pytest.fixture
+def saved(case, tmp_path):
+    path = tmp_path / "certificate.json"
+    case.certificate.save(path)
+    return path
+
+
+def rewritten(path, change):
+    """Change the fields of a saved certificate by hand."""
+    fields = json.loads(path.read_text())
+    change(fields)
+    path.write_text(json.dumps(fields))
+    return path
+
+
+def same(one, other):
+    """Tell whether certificates are equal, NaN being equal to itself."""
+    return repr(one) == repr(other)
+
+
+def test_it_says_what_the_audit_found(case):
+    found = case.certificate
+    assert found.upper_bound == case.audit.upper_bound
+    assert found.measures[0]["mmd2"] == case.audit.mmd2
+    assert (found.n_rows, found.n_components, found.n_permutations) == (400, 2, 99)
+    assert found.bandwidth == case.model.bandwidth_
+    assert found.terms["fairness"] == "demographic_parity"
+    assert set(found.versions) == {"fairpca", "numpy", "scipy", "scikit-learn"}
+    assert f"{found.upper_bound:.2g}" in str(found)
+
+
+def test_what_is_saved_is_loaded(case, saved):
+    assert same(load_certificate(saved), case.certificate)
+    assert same(Certificate.load(str(saved)), case.certificate)
+    text = saved.read_text()
+    assert len(text) < 5000
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the file"))
+
+
+def test_nothing_in_the_file_tells_the_day_or_a_row(saved, case):
+    fields = json.loads(saved.read_text())
+    numbers = {x for value in fields["measures"][0].values() if isinstance(value, float) for x in [value]}
+    assert not numbers & set(case.X.ravel())
+    assert not any("date" in name or "time" in name for name in fields)
+
+
+def test_a_failed_save_leaves_the_old_file(case, saved, monkeypatch):
+    before = saved.read_text()
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk")))
+    with pytest.raises(OSError, match="disk"):
+        case.certificate.save(saved)
+    assert saved.read_text() == before
+    assert len(list(saved.parent.iterdir())) == 1
+
+
+def test_the_same_rows_give_the_same_numbers(case, saved):
+    found = case.verify(load_certificate(saved))
+    assert found.holds
+    assert found.differences == []
+    assert found.same_model
+    assert found.same_rows
+    assert found.upper_bound == pytest.approx(case.certificate.upper_bound, rel=1e-6)
+    assert found.mmd2 == pytest.approx(case.certificate.measures[0]["mmd2"], rel=1e-6)
+    assert "The certificate holds" in str(found)
+    assert "the audited rows" in str(found)
+
+
+def test_so_they_do_on_another_engine_and_with_other_draws(case):
+    with using_engine("numpy"):
+        found = case.verify()
+    assert found.holds
+    assert found.upper_bound == pytest.approx(case.certificate.upper_bound, rel=1e-5)
+    assert case.verify(random_state=5).holds
+
+
+def test_no_more_than_the_audited_rows_are_needed_in_any_form(case):
+    found = verify(
+        case.certificate,
+        case.model,
+        case.X.tolist(),
+        sensitive_features={"sex": case.others["sex"].tolist()},
+    )
+    assert found.holds
+    assert found.same_rows
+    lazy = verify(
+        case.certificate, case.model, da.from_array(case.X, chunks=(150, -1)), sensitive_features=case.others[["sex"]]
+    )
+    assert lazy.holds
+    assert lazy.same_rows is None
+    assert "not known" in str(lazy)
+
+
+def test_another_model_is_said_to_be_another(case):
+    other = FairPCA(2, tolerance=0.05, random_state=0).fit(case.seen[:-1], sensitive_features=case.known["sex"][:-1])
+    found = case.verify(model=other)
+    assert not found.holds
+    assert not found.same_model
+    assert "another model" in found.differences[0]
+    assert str(found).startswith("NOT confirmed")
+
+
+@pytest.mark.parametrize("name", ["components_", "mean_", "scale_", "n_live_components_", "constant_features_"])
+def test_a_model_changed_anywhere_is_another(case, name):
+    model = deepcopy(case.model)
+    part = getattr(model, name)
+    if name == "n_live_components_":
+        model.n_live_components_ = 1
+    elif name == "constant_features_":
+        part[0] = True
+    else:
+        part.flat[0] = np.nextafter(part.flat[0], np.inf)
+    assert not case.verify(model=model).same_model
+    # What projections do not depend on does not matter.
+    model = deepcopy(case.model)
+    model.random_state, model.mmd2_ = 7, 0.0
+    assert case.verify(model=model).holds
+
+
+def test_rows_that_show_more_do_not_confirm_it(case):
+    fewer = case.verify(rows=slice(0, 100))
+    assert not fewer.holds
+    assert fewer.same_model
+    assert fewer.same_rows is False
+    assert fewer.upper_bound > case.certificate.upper_bound
+    assert "more than the certified" in fewer.differences[0]
+    assert "too few rows, or chance" in fewer.differences[0]
+    sorted_out = np.argsort(case.model.transform(case.X)[:, 0])
+    halves = pd.DataFrame({"sex": np.where(np.argsort(sorted_out) < 200, "f", "m")})
+    split = case.verify(sensitive_features=halves)
+    assert not split.holds
+    assert "the estimate itself is above it" in split.differences[0]
+
+
+def test_a_weaker_claim_holds_on_other_rows(case):
+    measures = [measure | {"upper_bound": 1.0} for measure in case.certificate.measures]
+    assert case.verify(replace(case.certificate, measures=measures), rows=slice(0, 100)).holds
+
+
+def test_other_groups_are_other_comparisons(case):
+    found = case.verify(sensitive_features=case.others["race"])
+    assert not found.holds
+    assert any("not compared on these rows: f against m" in sentence for sentence in found.differences)
+    assert any("but not certified: a against" in sentence for sentence in found.differences)
+
+
+def test_columns_may_come_in_another_order_and_without_names(case):
+    known = case.others[["sex", "race"]]
+    found = audit(case.model, case.X, sensitive_features=known, **QUICK).certificate()
+    assert len(found.measures) == 4
+    assert verify(found, case.model, case.X, sensitive_features=known[["race", "sex"]]).holds
+    twice = np.column_stack([known["sex"], known["sex"].sample(frac=1.0, random_state=0)])
+    found = audit(case.model, case.X, sensitive_features=twice, **QUICK).certificate()
+    assert verify(found, case.model, case.X, sensitive_features=twice).holds
+
+
+def test_few_rows_and_training_rows_confirm_nothing(case):
+    sex = pd.DataFrame({"sex": np.where(np.arange(400) < 7, "f", "m")})
+    assert "7 and 393 rows, and with fewer than 10" in case.verify(sensitive_features=sex).differences[0]
+    found = verify(case.certificate, case.model, case.seen, sensitive_features=case.known["sex"])
+    assert not found.holds
+    assert "fitted to" in found.differences[0]
+
+
+def test_certificates_are_refused_where_nothing_was_shown(case):
+    sex = np.where(np.arange(400) < 7, "f", "m")
+    with pytest.raises(ValueError, match="compares 7 and 393 rows, and fewer than 10"):
+        audit(case.model, case.X, sensitive_features=sex, **QUICK).certificate()
+    with pytest.warns(UserWarning, match="fitted to"):
+        found = audit(case.model, case.seen, sensitive_features=case.known["sex"], **QUICK)
+    with pytest.raises(ValueError, match="look like the rows that the model was fitted to"):
+        found.certificate()
+    pipeline = make_pipeline(StandardScaler(), PCA(2)).fit(case.seen)
+    for reduction, rows in ((pipeline, case.X), (None, pipeline.transform(case.X))):
+        found = audit(reduction, rows, sensitive_features=case.others["sex"], **QUICK)
+        with pytest.raises(ValueError, match="names its model by a fingerprint"):
+            found.certificate()
+    found = audit(case.model, case.X, sensitive_features=case.others["sex"], fairness=DemographicParity(), **QUICK)
+    with pytest.raises(ValueError, match="cannot travel"):
+        found.certificate()
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_plain_pca_and_components_can_be_certified(case, whiten):
+    pca = PCA(2, whiten=whiten).fit(case.seen)
+    sex = case.others["sex"]
+    found = audit(pca, case.X, sensitive_features=sex, **QUICK).certificate()
+    assert verify(found, pca, case.X, sensitive_features=sex).holds
+    other = deepcopy(pca)
+    other.explained_variance_ *= 2.0
+    assert verify(found, other, case.X, sensitive_features=sex).same_model is not whiten
+    found = audit(pca.components_, case.X, sensitive_features=sex, **QUICK).certificate()
+    assert verify(found, pca.components_.tolist(), case.X, sensitive_features=sex).holds
+
+
+@pytest.mark.parametrize(
+    ("names", "terms"),
+    [
+        (["sex", "race"], {"sensitive": "intersections", "small_groups": "merge"}),
+        (["sex"], {"fairness": "equal_opportunity", "favourable": np.int64(1)}),
+        (["age", "sex"], {"sensitive_kind": {"age": "continuous"}}),
+    ],
+)
+def test_every_way_to_compare_travels(names, terms, tmp_path):
+    case = Case(names, **terms)
+    case.certificate.save(tmp_path / "certificate.json")
+    loaded = load_certificate(tmp_path / "certificate.json")
+    assert same(loaded, case.certificate)
+    assert [math.isnan(measure["finite_sample_bound"]) for measure in loaded.measures] == [
+        measure["kind"] == "continuous" for measure in loaded.measures
+    ]
+    assert case.verify(loaded).holds
+
+
+TAMPERED = {
+    "a lower bound": lambda fields: fields["measures"][0].update(upper_bound=1e-4),
+    "a higher bound": lambda fields: fields["measures"][0].update(upper_bound=0.9),
+    "another value": lambda fields: fields["measures"][0].update(mmd2=0.0),
+    "another p-value": lambda fields: fields["measures"][0].update(p_value=0.05),
+    "another p-value of all": lambda fields: fields.update(p_value=0.05),
+    "more rows": lambda fields: fields["measures"][0].update(n_rows=40_000),
+    "other sides": lambda fields: fields["measures"][0].update(sides=[200, 200]),
+    "no bound that always holds": lambda fields: fields["measures"][0].update(finite_sample_bound=None),
+    "more confidence": lambda fields: fields.update(confidence=0.999),
+    "another bandwidth": lambda fields: fields.update(bandwidth=100.0),
+    "another name": lambda fields: fields["measures"][0].update(name="x against y"),
+    "another model": lambda fields: fields.update(model="0" * 64),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED)
+def test_numbers_that_were_changed_do_not_hold(case, saved, change):
+    found = case.verify(load_certificate(rewritten(saved, TAMPERED[change])))
+    assert not found.holds
+    assert found.differences
+
+
+def test_versions_are_named_where_numbers_differ(case, saved):
+    def change(fields):
+        fields["versions"]["numpy"] = "1.0"
+        fields["measures"][0]["mmd2"] = 0.5
+
+    found = case.verify(load_certificate(rewritten(saved, change)))
+    assert f"(numpy 1.0 there, {np.__version__} here)" in found.differences[0]
+
+
+REFUSED = {
+    "an unknown schema": (lambda f: f.update(schema=2), "has the schema 2; this version of fairpca reads schema 1"),
+    "no schema": (lambda f: f.pop("schema"), "has the schema None"),
+    "true for a schema": (lambda f: f.update(schema=True), "has the schema True"),
+    "another format": (lambda f: f.update(format="png"), "does not say that its format is"),
+    "a field that lacks": (lambda f: f.pop("seed"), "lacks 'seed'"),
+    "an unknown field": (lambda f: f.update(code="import os"), "fields that nobody knows: 'code'"),
+    "a text for a number": (lambda f: f.update(bandwidth="1"), "has '1' in 'bandwidth', which must be a number above"),
+    "true for a number": (lambda f: f.update(n_rows=True), "has True in 'n_rows'"),
+    "a short fingerprint": (lambda f: f.update(model="abc"), "has 'abc' in 'model', which must be a SHA-256"),
+    "no confidence": (lambda f: f.update(confidence=1.0), "has 1.0 in 'confidence'"),
+    "too many lots": (lambda f: f.update(n_permutations=10**9), "in 'n_permutations'"),
+    "no measures": (lambda f: f.update(measures=[]), r"has \[\] in 'measures'"),
+    "a measure that lacks": (lambda f: f["measures"][0].pop("mmd2"), "measure 0, lacks 'mmd2'"),
+    "a list in a measure": (lambda f: f["measures"][0].update(mmd2=[0.1]), r"has \[0.1\] in 'mmd2'"),
+    "few rows": (lambda f: f["measures"][0].update(sides=[5, 395]), "fewer than 10 on a side"),
+    "an unknown notion": (lambda f: f["terms"].update(fairness="luck"), "unknown here: fairness='luck' is unknown"),
+    "an unknown term": (lambda f: f["terms"].update(more=1), "terms, has fields that nobody knows: 'more'"),
+    "versions of numbers": (lambda f: f["versions"].update(numpy=2), "which must be a table of texts"),
+}
+
+
+@pytest.mark.parametrize("case_name", REFUSED)
+def test_files_that_say_something_else_are_refused(saved, case_name):
+    change, message = REFUSED[case_name]
+    with pytest.raises(ValueError, match=message):
+        load_certificate(rewritten(saved, change))
+
+
+BROKEN = {
+    "half": lambda text: text[: len(text) // 2],
+    "empty": lambda text: "",
+    "no JSON": lambda text: "cos\nsystem\n(S'true'\ntR.",
+    "nan": lambda text: text.replace('"seed": ', '"seed": NaN, "x": ', 1),
+    "twice": lambda text: text.replace("{", '{"seed": 1,', 1),
+    "deep": lambda text: "[" * 100_000,
+    "long number": lambda text: text.replace('"seed": ', f'"seed": {"9" * 5000}', 1),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_files_that_cannot_be_read_are_refused(saved, how):
+    saved.write_text(BROKEN[how](saved.read_text()))
+    with pytest.raises(ValueError, match="is no certificate: its text cannot be read as JSON"):
+        load_certificate(saved)
+
+
+def test_files_of_other_kinds_are_refused(tmp_path):
+    path = tmp_path / "certificate.json"
+    path.write_text("[1, 2]")
+    with pytest.raises(ValueError, match="is no certificate"):
+        load_certificate(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="cannot be read as JSON"):
+        load_certificate(path)
+    path.write_bytes(b" " * (10 * 2**20 + 1))
+    with pytest.raises(ValueError, match="more than 10 MB"):
+        load_certificate(path)
+    with pytest.raises(FileNotFoundError):
+        load_certificate(tmp_path / "nothing.json")
+
+
+def test_what_cannot_be_verified_is_refused(case, saved):
+    with pytest.raises(TypeError, match="reads it from a file; got str"):
+        case.verify(str(saved))
+    for model in (FairPCA(2), make_pipeline(PCA(2)).fit(case.seen), "model", 3.0):
+        with pytest.raises(TypeError, match="model must be a fitted projection"):
+            case.verify(model=model)
+    assert fairpca.verify is verify
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [8_000, 40_000])
+def test_many_rows_give_the_same_numbers_again(n, rng):
+    X = rng.normal(size=(n, 6)) * np.arange(1, 7)
+    group = rng.integers(0, 2, size=n)
+    pca = PCA(4).fit(X[:1000])
+    found = audit(pca, X[1000:], sensitive_features=group[1000:], adversaries=(), random_state=3).certificate()
+    again = verify(found, pca, X[1000:], sensitive_features=group[1000:])
+    assert again.holds
+    assert again.upper_bound == pytest.approx(found.upper_bound, rel=1e-6)

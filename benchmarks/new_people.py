@@ -88,6 +88,8 @@ def table(rows):
             "rejected_at_bandwidth": sum(row["p_bandwidth"] < 0.05 for row in mine),
             "rejected_over_scales": sum(row["p_scales"] < 0.05 for row in mine),
             "not_met": sum(not row["met"] for row in mine),
+            # What as many new people as were fitted would show, relative to what was said to expect.
+            "new_over_expected": (mean["excess"] + mean["chance_train"]) / mean["expected_new"],
             **mean,
         }
         lines.append(line)
@@ -95,7 +97,7 @@ def table(rows):
             f"{name:7s} d={d:2d} {rule:5s} {kernel:11s} kept {mean['kept']:5.1f}  excess {mean['excess']:9.2e}  "
             f"rejected {line['rejected_at_bandwidth']:2d} / {line['rejected_over_scales']:2d} of {len(mine)}  "
             f"AUC {mean['auc_linear']:.2f} {mean['auc_boosting']:.2f}  U {mean['upper_bound']:.1e}  "
-            f"new/expected {np.mean([row['mmd2'] for row in mine]) / mean['expected_new']:.2f}"
+            f"new/expected {line['new_over_expected']:.2f}"
         )
     return lines
 
@@ -140,6 +142,8 @@ def main():
         for name, d, rule, kernel in product(arguments.data, (2, 10), RULES, KERNELS)
         if (rule, kernel) != ("PCA", "four scales")
         for seed in range(arguments.splits)
+        # Where no tolerance is met and a fit takes minutes, some splits are enough to say so.
+        if (name, d, kernel) != ("compas", 10, "four scales") or seed < 3
     ]
     rows = Parallel(n_jobs=2, verbose=1)(delayed(judged)(*task) for task in tasks)
     save("new_people_splits", rows)

@@ -245,7 +245,9 @@ def test_a_fit_to_many_rows_converges_and_measures_what_dense_matrices_do(in_blo
 
 def test_sigma_is_the_one_of_a_single_bandwidth():
     X, group = table(300)
-    one, four = (FairPCA(2, bandwidth=name).fit(X, sensitive_features=group) for name in ("median", "scales"))
+    one, four = (FairPCA(2, tolerance=1e-3, bandwidth=name) for name in ("median", "scales"))
+    for model in (one, four):
+        model.fit(X, sensitive_features=group)
     assert one.bandwidth_ == four.bandwidth_
     assert one.bandwidth_factors_ == (1.0,)
     assert four.bandwidth_factors_ == FOUR
@@ -254,7 +256,7 @@ def test_sigma_is_the_one_of_a_single_bandwidth():
 def test_one_scale_is_a_bandwidth_bit_by_bit():
     X, group = table(300)
     usual, same, half = (
-        FairPCA(2, bandwidth=bandwidth).fit(X, sensitive_features=group)
+        FairPCA(2, tolerance=1e-3, bandwidth=bandwidth).fit(X, sensitive_features=group)
         for bandwidth in (2.0, Scales([1], bandwidth=2.0), Scales([0.5], bandwidth=4.0))
     )
     for model in (same, half):
@@ -294,6 +296,19 @@ def test_the_chance_level_is_that_of_the_mean_kernel(rng):
     assert found.deviation == pytest.approx((2 / 30) * np.sqrt(2) * np.linalg.norm(H @ K @ H) / 60, abs=1e-12)
     model = FairPCA(2, bandwidth="scales", tolerance=0.5).fit(Z, sensitive_features=group)
     assert 0 < fair_variance_scorer()(model, Z, sensitive_features=group) <= 1
+
+
+@pytest.mark.parametrize("n", [300, 6000])
+def test_the_automatic_tolerance_is_that_of_the_mean_kernel(n):
+    X, group = table(n)
+    model = FairPCA(2, tolerance="auto", bandwidth="scales", random_state=0).fit(X, sensitive_features=group)
+    Z = model.transform(X)
+    squares, masses = cdist(Z, Z, "sqeuclidean"), 1 / group.sum() + 1 / (~group).sum()
+    mean = np.mean([np.exp(-squares / (2 * (f * model.bandwidth_) ** 2)).sum() for f in FOUR])
+    chance = masses * (1 - (mean - n) / (n * (n - 1)))
+    (measure,) = model.measures_
+    assert measure["tolerance"] == pytest.approx(chance / 2, rel=0.1)
+    assert model.mmd2_ <= measure["tolerance"]
 
 
 def test_the_path_takes_scales():

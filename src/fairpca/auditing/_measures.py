@@ -12,7 +12,7 @@ from fairpca.inference import (
     EXACT_ROWS,
     SCALES,
     ComparedRows,
-    MeasuredRows,
+    Evidence,
     PermutationTest,
     finite_sample_bound,
     sum_of_squares,
@@ -60,7 +60,7 @@ def examine(
     generator : numpy.random.Generator
         Draws lots, frequencies and samples.
     """
-    measured = MeasuredRows.of(rows, bandwidth, generator)
+    measured = Evidence.of(rows, bandwidth, generator)
     test = PermutationTest.of(rows, bandwidth, n_lots, generator, SCALES)
     at_bandwidth, over_scales, adjusted = test.at_bandwidth(), test.over_scales(), test.adjusted()
     records = []

@@ -4,9 +4,9 @@
 from fairpca.inference._bound import finite_sample_bound, upper_bound
 from fairpca.inference._compared_rows import ComparedRows, exchange_classes, with_masses_of_all
 from fairpca.inference._dealt_values import EXACT_ROWS
+from fairpca.inference._evidence import LEAST_ROWS, Evidence
 from fairpca.inference._levels import chance_levels, sampling_levels, sum_of_squares
 from fairpca.inference._measure import PAIRED_ROWS, measure
-from fairpca.inference._measured_rows import LEAST_ROWS, MeasuredRows
 from fairpca.inference._permutation import SCALES, PermutationTest
 from fairpca.inference._spectrum import FeatureRows, Spectrum
 
@@ -16,8 +16,8 @@ __all__ = [
     "PAIRED_ROWS",
     "SCALES",
     "ComparedRows",
+    "Evidence",
     "FeatureRows",
-    "MeasuredRows",
     "PermutationTest",
     "Spectrum",
     "chance_levels",

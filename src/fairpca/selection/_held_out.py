@@ -11,7 +11,7 @@ from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import Compared, Comparison, Measure
 from fairpca.estimator import FairPCA
-from fairpca.inference import ComparedRows, MeasuredRows
+from fairpca.inference import ComparedRows, Evidence
 from fairpca.rows import strata_of
 from fairpca.selection._tables import part_of
 
@@ -57,7 +57,7 @@ class HeldOut:
         measures = tuple(_on_rows(measure, rows, j) for j, measure in enumerate(compared.measures))
         return cls(part_of(X, held_out), rows, measures, seed)
 
-    def measured(self, model: FairPCA) -> MeasuredRows:
+    def measured(self, model: FairPCA) -> Evidence:
         """Return what the rows show after projection by a model.
 
         Parameters
@@ -66,7 +66,7 @@ class HeldOut:
             Fitted to other rows.
         """
         rows = replace(self.rows, Z=self._projections(model))
-        return MeasuredRows.of(rows, model.bandwidth_, np.random.default_rng(self.seed))
+        return Evidence.of(rows, model.bandwidth_, np.random.default_rng(self.seed))
 
     def quietly(self) -> AbstractContextManager[None]:
         """Keep BLAS to one thread where rows are few, while several models are judged."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.estimator import FairPCA
-from fairpca.inference import MeasuredRows, upper_bound
+from fairpca.inference import Evidence, upper_bound
 from fairpca.selection._held_out import HeldOut
 
 
@@ -61,13 +61,13 @@ class Judgement:
 
     Attributes
     ----------
-    measured : MeasuredRows
+    measured : Evidence
         Values and levels.
     bounds : ndarray of shape (n_measures,)
         U of each measure.
     """
 
-    measured: MeasuredRows
+    measured: Evidence
     bounds: FloatArray
 
     @classmethod

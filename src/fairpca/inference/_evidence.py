@@ -25,7 +25,7 @@ SHARE_OF_CHANCE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredRows:
+class Evidence:
     """Values of all measures, with what is needed to judge them.
 
     Attributes
@@ -50,7 +50,7 @@ class MeasuredRows:
     features: FeatureRows
 
     @classmethod
-    def of(cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator) -> "MeasuredRows":
+    def of(cls, rows: ComparedRows, bandwidth: float, generator: np.random.Generator) -> "Evidence":
         """Measure rows.
 
         Parameters

@@ -337,6 +337,14 @@ def test_a_splitter_of_scikit_learn(data):
     assert model.n_splits_ == 2
 
 
+def test_models_of_several_bandwidths_are_judged_at_one(data):
+    X, group = data
+    model = FairPCACV(2, tolerances=[2.0], cv=2, bandwidth="scales", random_state=0).fit(X, sensitive_features=group)
+    single = FairPCACV(2, tolerances=[2.0], cv=2, random_state=0).fit(X, sensitive_features=group)
+    assert len(model.best_estimator_.bandwidth_factors_) == 4
+    np.testing.assert_allclose(model.cv_results_["mean_test_mmd2"], single.cv_results_["mean_test_mmd2"])
+
+
 def test_groups_are_handed_on_by_pipelines(data, rng):
     X, group = data
     y = rng.integers(2, size=400)

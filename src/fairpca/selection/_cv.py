@@ -70,7 +70,8 @@ class FairPCACV(TransformerMixin, BaseEstimator):
     fairness, favourable, sensitive, sensitive_kind, min_group_size, small_groups, missing
         As in `FairPCA`. Rows that a group needs are counted on all rows and on those that are fitted to.
     solver, mmd, bandwidth, standardize
-        As in `FairPCA`.
+        As in `FairPCA`. Where a model has several bandwidths at once, held-out rows are judged at that of the factor 1,
+        as by `fairpca.audit`.
     n_jobs : int, default=None
         Folds that are worked on at a time, in processes of their own; -1 takes all processors.
     random_state : int, RandomState instance or None, default=None
@@ -153,7 +154,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         missing: str = "refuse",
         solver: Any = "budget",
         mmd: str = "auto",
-        bandwidth: str | float = "median",
+        bandwidth: Any = "median",
         standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,

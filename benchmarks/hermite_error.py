@@ -11,7 +11,7 @@ from _common import compared, save
 from fairpca.data import AxesRequest, prepare_many_rows
 from fairpca.data._many_rows import N_FEATURES
 from fairpca.datasets import load_adult
-from fairpca.mmd import HermiteMMD
+from fairpca.mmd import HermiteMMD, Scales
 from fairpca.mmd.hermite._hermite import PART_ROWS
 from fairpca.rows import ArrayRows
 from fairpca.solvers._start import mean_matched_frame
@@ -30,7 +30,7 @@ def main():
     codes, comparison = compared(np.asarray(table.sensitive_features))
     rows = ArrayRows(np.asarray(table.data, dtype=np.float64), codes)
     generator = np.random.default_rng(0)
-    request = AxesRequest(COMPONENTS, "median", 0)
+    request = AxesRequest(COMPONENTS, Scales.of("median"), 0)
     data = prepare_many_rows(rows, comparison, "hermite", True, request, generator).problem
     hermite = HermiteMMD(rows, data.coordinates, comparison, data.bandwidth, N_FEATURES)
     random = np.zeros(data.sample.shape)

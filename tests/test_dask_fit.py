@@ -65,6 +65,7 @@ def test_a_cluster_gives_the_answer_of_one_machine(client, table, d, method):
     np.testing.assert_allclose(remote.mean_, local.mean_, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_during_a_fit_costs_time_only(client, table):
     X, group = table
     expected = fit(da.from_array(X, chunks=(1300, -1)), group)
@@ -81,7 +82,7 @@ def test_a_worker_killed_during_a_fit_costs_time_only(client, table):
     assert distance(model, expected) < 1e-9
 
 
-@pytest.mark.parametrize("with_client", [True, False], ids=["cluster", "threads"])
+@pytest.mark.parametrize("with_client", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["cluster", "threads"])
 def test_parquet_files_are_fitted_and_projected_lazily(request, table, tmp_path, with_client):
     if with_client:
         request.getfixturevalue("client")

@@ -35,7 +35,12 @@ def rows():
 
 
 @pytest.mark.parametrize(
-    ("d", "method"), [pytest.param(1, "fourier", marks=pytest.mark.slow), (2, "fourier"), (6, "hermite")]
+    ("d", "method"),
+    [
+        pytest.param(1, "fourier", marks=pytest.mark.slow),
+        pytest.param(2, "fourier", marks=pytest.mark.slow),
+        (6, "hermite"),
+    ],
 )
 def test_levels_end_where_the_direct_fit_ends(rows, d, method):
     X, group = rows

@@ -6,6 +6,7 @@ from fairpca import FairPCA
 from fairpca.data import AxesRequest, prepare_few_rows
 from fairpca.exceptions import ConvergenceWarning
 from fairpca.geometry import Grassmann, split_null, taylor_slope
+from fairpca.mmd import Scales
 from fairpca.solvers import REPMS, NewtonBFGS, RiemannianBFGS
 from fairpca.solvers.repms._null_axes import leave_saddle, with_exact_null_columns
 from fairpca.solvers.repms._start import published_start
@@ -29,7 +30,7 @@ def one_hot(rng):
 @pytest.fixture
 def problem(one_hot):
     X, group = one_hot
-    problem = prepare_few_rows(X, *by_group(group), True, AxesRequest(D, "median", n_null=9)).problem.problem
+    problem = prepare_few_rows(X, *by_group(group), True, AxesRequest(D, Scales.of("median"), n_null=9)).problem.problem
     assert (problem.rank, problem.shape) == (RANK, (9, D))
     return problem
 
@@ -87,7 +88,7 @@ def test_a_saddle_is_left_until_there_is_none(live_saddle, problem):
 
 def test_without_null_axes_there_is_nothing_to_leave(two_groups):
     X, group = two_groups
-    problem = prepare_few_rows(X, *by_group(group), False, AxesRequest(2, 2.0, 6)).problem.problem
+    problem = prepare_few_rows(X, *by_group(group), False, AxesRequest(2, Scales.of(2.0), 6)).problem.problem
     penalised = Penalised(problem, rho=np.array([1e6]))
     assert leave_saddle(penalised, Grassmann(), penalised.sample(problem.pca()), 1e-6) is None
 

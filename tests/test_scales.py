@@ -230,7 +230,7 @@ def test_a_fit_to_few_rows_converges_and_measures_what_dense_matrices_do(bandwid
     assert 0.99 * 2e-3 <= model.mmd2_ <= 2e-3
 
 
-@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("in_blocks", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_fit_to_many_rows_converges_and_measures_what_dense_matrices_do(in_blocks):
     X, group = table(6000)
     rows, people = (da.from_array(X, chunks=(2500, -1)), da.from_array(group, chunks=2500)) if in_blocks else (X, group)
@@ -298,7 +298,7 @@ def test_the_chance_level_is_that_of_the_mean_kernel(rng):
     assert 0 < fair_variance_scorer()(model, Z, sensitive_features=group) <= 1
 
 
-@pytest.mark.parametrize("n", [300, 6000])
+@pytest.mark.parametrize("n", [300, pytest.param(6000, marks=pytest.mark.slow)])
 def test_the_automatic_tolerance_is_that_of_the_mean_kernel(n):
     X, group = table(n)
     model = FairPCA(2, tolerance="auto", bandwidth="scales", random_state=0).fit(X, sensitive_features=group)

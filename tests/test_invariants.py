@@ -152,7 +152,7 @@ MANY = {
     "components": 300,
     "order": 700,
 }
-FEW = {name: 2 if name in ("components", "order") else 4 for name in CHECKS}
+FEW = {name: 2 if name in ("components", "order") else 3 for name in CHECKS}
 
 
 PHASES = (Phase.generate, Phase.shrink)

@@ -73,7 +73,7 @@ def test_a_part_of_the_rows_lies_between_the_sample_and_all():
     assert 0.99e-3 <= mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_) <= 1e-3
 
 
-@pytest.mark.parametrize("d", [2, 6])
+@pytest.mark.parametrize("d", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back(rows, d, monkeypatch):
     monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
     X, group = rows
@@ -208,7 +208,7 @@ def test_too_many_components_for_fourier_are_refused_before_any_work(rows):
         FairPCA(4, mmd="fourier", tolerance=1e-3).fit(X, sensitive_features=group)
 
 
-@pytest.mark.parametrize(("d", "tolerance"), [(2, 1e-3), (2, 1e-8), (4, 1e-3)])
+@pytest.mark.parametrize(("d", "tolerance"), [(2, 1e-3), (2, 1e-8), pytest.param(4, 1e-3, marks=pytest.mark.slow)])
 def test_a_tolerance_out_of_reach_is_said_not_met(rng, d, tolerance):
     group = np.arange(6000) % 2
     X = rng.normal(size=(6000, d)) + 0.5 * group[:, None]
@@ -227,7 +227,7 @@ def test_null_directions_are_used_on_many_rows_too(rng):
     assert not model.transform(X)[:, 1].any()
 
 
-@pytest.mark.parametrize("size", [2, 12, 31])
+@pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 12, 31])
 def test_a_small_group_among_many_rows(rng, size):
     X = rng.normal(size=(6000, 6))
     group = np.arange(6000) < size

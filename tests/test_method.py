@@ -45,9 +45,9 @@ def test_many_components_of_many_rows_are_measured_exactly(rng):
     group = np.arange(n) % 2
     X = rng.normal(size=(n, p)) * np.geomspace(2, 0.5, p)
     X[group == 1, :3] += 0.7
-    model = FairPCA(d, standardize=False, tolerance=1e-3, random_state=0).fit(X, sensitive_features=group)
+    model = FairPCA(d, standardize=False, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)
     exact = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
     assert model.mmd_method_ == "hermite"
     assert model.mmd2_ == pytest.approx(exact, rel=1e-9)
     assert model.converged_
-    assert exact <= 1e-3
+    assert exact <= 1e-2

@@ -70,7 +70,8 @@ def test_groups_of_few_rows_are_known_exactly_without_heavy_rows(rng, monkeypatc
     np.testing.assert_allclose(values, np.tile(case.exact, (2, 1)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_heavy", [pytest.param(0, marks=pytest.mark.slow), 40])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_heavy", [0, 40])
 def test_samples_are_right_on_average(rng, monkeypatch, n_heavy):
     monkeypatch.setattr(_heavy, "MOST_HEAVY", n_heavy)
     n = 700

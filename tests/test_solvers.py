@@ -261,7 +261,8 @@ def test_repms_lands_on_the_published_answer(reference, split):
     assert projection_distance(model.components_.T, data["V_mbf_d10_tau1e-3"]) < 0.02
 
 
-@pytest.mark.parametrize("solver", [pytest.param("repms", marks=pytest.mark.slow), "budget"])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["repms", "budget"])
 def test_compas_in_ten_dimensions_reports_what_is_attainable(reference, solver):
     data = reference("compas", 0)
     model = FairPCA(10, tolerance=1e-3, solver=solver, random_state=0)

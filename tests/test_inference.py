@@ -169,6 +169,19 @@ def test_equal_rows_tell_nothing(rng):
     assert test.at_bandwidth()[0] == 1.0
 
 
+@pytest.mark.parametrize("x", [0.05, 0.5, 1.5, 4.0, 9.0])
+@pytest.mark.parametrize("n_leading", [2, 4, 6])
+def test_the_tail_of_a_sum_of_squares(x, n_leading):
+    # Three pairs of equal variances: a sum of exponential variables, whose tail is known.
+    sizes = np.array([0.7, 0.2, 0.1])
+    others = [np.prod([a / (a - b) for b in sizes if b != a]) for a in sizes]
+    exact = sum(w * np.exp(-x / (2 * a)) for w, a in zip(others, sizes, strict=True))
+    values = np.repeat(sizes, 2)
+    moments = [float(np.sum(values**k)) for k in (1, 2, 3)]
+    spectrum = Spectrum(*moments, 0.7, tuple(values[:n_leading].tolist()))
+    assert spectrum.p_value(x) == pytest.approx(exact, abs=2e-3 if n_leading == 2 else 2e-4)
+
+
 def test_the_bound_solves_its_equation():
     spectrum = Spectrum(3e-3, 4e-6, 1e-8, 1e-3)
     bound = upper_bound(2e-3, spectrum, 0.95)

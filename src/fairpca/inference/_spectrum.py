@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
-from scipy.stats import chi2
 from sklearn.utils import gen_batches
 
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.inference._compared_rows import ComparedRows
 from fairpca.inference._features import SobolFeatures
+from fairpca.inference._tail import tail_probability
 
 N_FREQUENCIES = 256
 """Frequencies of the features that the covariance is known by."""
 
 BLOCK_ROWS = 2**14
+
+N_LEADING = 12
+"""Eigenvalues that are known one by one."""
 
 FEW = 32
 """Size of a matrix up to which all eigenvalues are found at once."""
@@ -37,24 +40,28 @@ class Spectrum:
         Sums of l_i, l_i^2 and l_i^3.
     largest : float
         The largest l_i.
+    leading : tuple of float, default=()
+        The largest of them, decreasing, as far as they are known.
     """
 
     first: float
     second: float
     third: float
     largest: float
+    leading: tuple[float, ...] = ()
 
     @classmethod
     def of_matrix(cls, matrix: FloatArray) -> "Spectrum":
         """Take a symmetric, nonnegative matrix."""
         # On a busy machine threads that wait for each other would make this fifty times slower.
         with single_threaded_blas():
-            square = matrix @ matrix
+            square, leading = matrix @ matrix, _leading_eigenvalues(matrix)
             return cls(
                 first=float(np.trace(matrix)),
                 second=float(np.trace(square)),
                 third=float(np.vdot(square, matrix)),
-                largest=_largest_eigenvalue(matrix),
+                largest=leading[0],
+                leading=leading,
             )
 
     def times(self, other: "Spectrum") -> "Spectrum":
@@ -64,6 +71,7 @@ class Spectrum:
             self.second * other.second,
             self.third * other.third,
             self.largest * other.largest,
+            tuple(np.sort(np.outer(self.leading, other.leading).ravel())[::-1][:N_LEADING].tolist()),
         )
 
     @property
@@ -72,20 +80,16 @@ class Spectrum:
         return math.sqrt(2.0 * self.second)
 
     def p_value(self, value: float) -> float:
-        r"""Return the probability that the sum of squares is at least a value, by three moments.
+        """Return the probability that the sum of squares is at least a value.
 
-        .. math:: P\left(\chi^2_\nu > \nu + (h - k_1) \sqrt{2 \nu / k_2}\right), \qquad \nu = 8 k_2^3 / k_3^2.
+        The largest variances count one by one, the others by their three moments, see `tail_probability`.
 
         Parameters
         ----------
         value : float
             h.
         """
-        second, third = 2.0 * self.second, 8.0 * self.third
-        if third <= 0.0:
-            return 1.0
-        freedom = 8.0 * second**3 / third**2
-        return float(chi2.sf(freedom + (value - self.first) * math.sqrt(2.0 * freedom / second), freedom))
+        return tail_probability(value, self.leading, self.first, self.second, self.third)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,12 +180,12 @@ class FeatureRows:
         return sums, second - cross - cross.T + squares.sum() * np.outer(mean, mean)
 
 
-def _largest_eigenvalue(matrix: FloatArray) -> float:
-    size = len(matrix)
-    if size <= FEW or not matrix.any():
-        return float(np.linalg.eigvalsh(matrix)[-1])
-    start = np.diag(matrix).copy()
-    return float(eigsh(matrix, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])
+def _leading_eigenvalues(matrix: FloatArray) -> tuple[float, ...]:
+    if len(matrix) <= FEW or not matrix.any():
+        found = np.linalg.eigvalsh(matrix)
+    else:
+        found = eigsh(matrix, k=N_LEADING, v0=np.diag(matrix).copy(), tol=1e-6, return_eigenvectors=False)
+    return tuple(np.sort(np.maximum(found, 0.0))[::-1][:N_LEADING].tolist())
 
 
 def sides_of(column: FloatArray) -> list[AnyArray]:

@@ -215,7 +215,7 @@ class BudgetRun:
             slack = np.where(cycle.multipliers > 0, goals - here.discrepancies, 0.0)
             worth = float(cycle.multipliers @ slack)
             # Where constraints meet, what is left of the gradient can matter more than what is left of a tolerance.
-            unsettled = share == LAST_STEPS[0] and len(slack) > 1 and cycle.residual > STATIONARY
+            unsettled = len(slack) > 1 and cycle.residual > STATIONARY
             if not np.any(cycle.multipliers > 0) or not (worth > VISIBLE or unsettled):
                 break
             b = cycle.point.b + self._last_step(cycle, share * slack)

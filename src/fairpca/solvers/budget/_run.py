@@ -186,7 +186,7 @@ class BudgetRun:
             here = cycle.point.evaluation
             self._on_cycle(cycle)
             if self._finished(cycle):
-                if self._problem.discrepancy.has_exact_hessian:
+                if self._problem.discrepancy.has_exact_hessian and cycle.point.b.size:
                     cycle = self._used_up(cycle)
                 return self._outcome(cycle.multipliers, end=cycle)
             if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:

@@ -172,6 +172,9 @@ def test_the_summary_says_it_in_words(rng):
     assert "This is plain PCA: groups drawn by lot would differ as much." in (
         FairPCA(2, random_state=0).fit(X, sensitive_features=group).summary()
     )
+    assert "This is plain PCA: it meets the tolerance." in (
+        FairPCA(2, tolerance=[1.0, 1.0, 1.0]).fit(X, sensitive_features=group).summary()
+    )
     missed = FairPCA(7, tolerance=1e-9)
     with pytest.warns(ConvergenceWarning, match="did not meet tolerance"):
         missed.fit(*apart(rng, 60)[:1], sensitive_features=np.arange(60) % 2)

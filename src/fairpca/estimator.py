@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import Note
-from fairpca.comparison import AUTO, People, check_auto, check_tolerances
+from fairpca.comparison import People, check_auto, check_tolerances
 from fairpca.data import SHARE_MEASURED_TO
 from fairpca.exceptions import (
     AccuracyWarning,
@@ -18,8 +18,18 @@ from fairpca.exceptions import (
     LeftOutWarning,
     NullComponentsWarning,
 )
-from fairpca.fitting import Fit, Fitter, LinearProjection, fit_to_chance
-from fairpca.solvers import FitResult, OuterStep, Status, solver_from
+from fairpca.fitting import (
+    Fit,
+    Fitter,
+    LinearProjection,
+    fit_to_chance,
+    summary_of,
+    words_on_error,
+    words_on_failure,
+    words_on_null_components,
+    words_on_shrinking,
+)
+from fairpca.solvers import OuterStep, Status, solver_from
 
 _WHAT_ECHOES_MEAN = (
     "Fair components may still lean on such columns, and what one bandwidth does not see another may: an adversary can "
@@ -300,7 +310,7 @@ class FairPCA(LinearProjection):
     def summary(self) -> str:
         """Return what was learned, in a few plain sentences."""
         check_is_fitted(self)
-        return summarised_fit(self)
+        return summary_of(self)
 
     def _fit(self, X: Any, people: People) -> list[Note]:
         solver = solver_from(self.solver)
@@ -323,13 +333,17 @@ class FairPCA(LinearProjection):
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
         if not result.success:
-            notes.append((_explain(result, self.n_components_, fitter.name_of(result.tightest)), ConvergenceWarning))
+            notes.append(
+                (words_on_failure(result, self.n_components_, fitter.name_of(result.tightest)), ConvergenceWarning)
+            )
         if result.mmd2_error > SHARE_MEASURED_TO * result.tolerance > 0.0:
-            notes.append((_explain_error(result, self.n_samples_), AccuracyWarning))
+            notes.append((words_on_error(result, self.n_samples_), AccuracyWarning))
         if result.meets and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
-            notes.append((_explain_null(self.n_live_components_, self.n_components_, result), NullComponentsWarning))
+            notes.append(
+                (words_on_null_components(self.n_live_components_, self.n_components_, result), NullComponentsWarning)
+            )
         if found.components.shrinking < VISIBLY_SHRUNK:
-            notes.append((_explain_shrinking(found.components.shrinking), NullComponentsWarning))
+            notes.append((words_on_shrinking(found.components.shrinking), NullComponentsWarning))
         return notes
 
 
@@ -360,31 +374,6 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model.result_ = result
 
 
-def summarised_fit(model: FairPCA) -> str:
-    """Return what a model has learned, in a few plain sentences.
-
-    Parameters
-    ----------
-    model : FairPCA
-        A fitted model.
-    """
-    kept = model.explained_variance_ratio_.sum()
-    lines = [f"{model.n_live_components_} components keep {100 * kept:.1f} % of the variance."]
-    for measure in model.measures_:
-        rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
-        lines.append(
-            f"{measure['name']}: training MMD^2 is {measure['mmd2']:.2g} (tolerance {measure['tolerance']:.2g}); on as "
-            f"many new people expect about {measure['expected_mmd2_new']:.2g}; {measure['chance_level']:.2g} is what "
-            f"chance shows with your {rows} rows."
-        )
-    if model.measures_ and model.result_.status is Status.PCA_IS_FAIR:
-        auto = "groups drawn by lot would differ as much" if model.tolerance == AUTO else "it meets the tolerance"
-        lines.append(f"This is plain PCA: {auto}.")
-    if not model.converged_:
-        lines.append(f"Not what was asked for: {model.result_.message}.")
-    return "\n".join(lines)
-
-
 def notes_on_people(fitter: Fitter) -> list[Note]:
     """Return what is to be said of who is left out of a comparison, and of columns that tell an attribute.
 
@@ -402,50 +391,3 @@ def notes_on_people(fitter: Fitter) -> list[Note]:
         listed = "; ".join(f"{', '.join(columns)} tells {name}" for name, columns in fitter.echoes.items())
         notes.append((f"X holds protected attributes: {listed}. {_WHAT_ECHOES_MEAN}", AttributeInTableWarning))
     return notes
-
-
-def _explain(result: FitResult, n_components: int, measure: str | None) -> str:
-    if result.meets:
-        return (
-            f"FairPCA met tolerance={result.tolerance:g} but stopped before the answer was stationary "
-            f"({result.message})."
-        )
-    advice = "raise tolerance above it"
-    if n_components > 1:
-        advice += " or ask for fewer components"
-    if result.largest_feasible_components:
-        advice += f"; {result.largest_feasible_components} met the tolerance in a trial with this bandwidth"
-    of_measure = f" of {measure}" if measure else ""
-    return (
-        f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2{of_measure} is {result.mmd2:.3g} after "
-        f"{len(result.steps)} steps ({result.message}). The smallest MMD^2 found at this number of components is "
-        f"{result.smallest_mmd2:.3g}: {advice}."
-    )
-
-
-def _explain_null(n_live: int, n_components: int, result: FitResult) -> str:
-    if n_live == 0:
-        return (
-            f"no component carries variance: the projection is 0 on every row, which meets tolerance="
-            f'{result.tolerance:g} and keeps nothing. Raise it, or use solver="budget", which keeps one at least.'
-        )
-    return (
-        f"{n_live} of {n_components} components carry variance: at tolerance={result.tolerance:g} more of them would "
-        "keep less. Use solver=Budget(allow_null=False) for components that all do."
-    )
-
-
-def _explain_shrinking(shrinking: float) -> str:
-    return (
-        f"only {100 * shrinking:.0f} % of a component lies in directions in which rows differ: its projections are "
-        "shrunk, which lowers MMD^2 at this bandwidth. Whoever scales them up again sees more of the groups; a larger "
-        "tolerance or fewer components need no shrinking."
-    )
-
-
-def _explain_error(result: FitResult, n_rows: int) -> str:
-    return (
-        f"MMD^2 is {result.mmd2:.3g}, known to within {result.mmd2_error:.1g} only, more than a hundredth of tolerance="
-        f"{result.tolerance:g}: {n_rows} rows are too many to compare all pairs of them, and neither features nor a "
-        'sample say more. A larger tolerance needs less accuracy; mmd="exact" compares all pairs, which takes long.'
-    )

@@ -5,5 +5,24 @@ from fairpca.fitting._auto import fit_to_chance
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.fitting._projection import LinearProjection, unfitted_copy
 from fairpca.fitting._tracer import Tracer
+from fairpca.fitting._words import (
+    summary_of,
+    words_on_error,
+    words_on_failure,
+    words_on_null_components,
+    words_on_shrinking,
+)
 
-__all__ = ["Fit", "Fitter", "LinearProjection", "Tracer", "fit_to_chance", "unfitted_copy"]
+__all__ = [
+    "Fit",
+    "Fitter",
+    "LinearProjection",
+    "Tracer",
+    "fit_to_chance",
+    "summary_of",
+    "unfitted_copy",
+    "words_on_error",
+    "words_on_failure",
+    "words_on_null_components",
+    "words_on_shrinking",
+]

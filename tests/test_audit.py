@@ -224,6 +224,23 @@ def test_fewer_than_ten_rows_on_a_side_are_not_certified(rng):
     assert found.measures[0]["finite_sample_bound"] > 0
 
 
+@pytest.mark.parametrize("sizes", [(8, 30), (19, 400), (25, 25), (21, 6000)])
+def test_adversaries_need_twenty_rows_of_two_groups(rng, sizes):
+    groups = np.repeat([0, 1], sizes)
+    age = rng.uniform(size=len(groups))
+    found = audit(
+        None,
+        rng.normal(size=(len(groups), 2)),
+        sensitive_features={"group": groups, "age": age},
+        adversaries=("svm", "neighbours"),
+        n_permutations=19,
+        random_state=0,
+    )
+    tried = [(record["attribute"], record["adversary"]) for record in found.adversaries]
+    ages = [] if len(groups) < 40 else [("age", "svm"), ("age", "neighbours")]
+    assert tried == ([("group", "svm"), ("group", "neighbours")] if min(sizes) >= 20 else []) + ages
+
+
 def test_words_tables_and_pictures(halves, tmp_path):
     _, _, new, others = halves
     settings = {"adversaries": ("linear", "svm"), "n_permutations": 199, "random_state": 0}

@@ -39,6 +39,9 @@ ADVERSARIES = tuple(CLASSIFIERS)
 MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
 """Rows at most that each is shown, half of them to learn from."""
 
+LEAST_ROWS = 20
+"""Rows of a group, half of them to learn from, below which nothing can be learned of it."""
+
 N_LOTS = 999
 
 
@@ -64,7 +67,7 @@ def try_classifiers(names: Iterable[str], Z: FloatArray, labels: AnyArray, seed:
     Z : ndarray of shape (n, d)
         Projections.
     labels : ndarray of int of shape (n,)
-        The attribute; every value at least twice.
+        The attribute. Groups of fewer than 20 rows are left out; where fewer than two are left, nothing is tried.
     seed : int
         Of the halves.
 
@@ -74,7 +77,11 @@ def try_classifiers(names: Iterable[str], Z: FloatArray, labels: AnyArray, seed:
         For each `adversary`, `n_rows`, `balanced_accuracy`, `auc` (of more than two groups the mean of one against
         the others) and `p_value`: of two groups that of Mann and Whitney's test of the scores, of more by lot.
     """
-    return [_try_classifier(name, Z, labels, seed) for name in names]
+    values, counts = np.unique(labels, return_counts=True)
+    learnable = np.isin(labels, values[counts >= LEAST_ROWS])
+    if np.sum(counts >= LEAST_ROWS) < 2:
+        return []
+    return [_try_classifier(name, Z[learnable], labels[learnable], seed) for name in names]
 
 
 def _try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dict[str, Any]:
@@ -123,8 +130,8 @@ def try_regressors(names: Iterable[str], Z: FloatArray, numbers: FloatArray, see
     records : list of dict
         For each `adversary`, `n_rows`, `r2` and `p_value`, that of Spearman's rank correlation, one-sided.
     """
-    found = []
-    for name in names:
+    found: list[dict[str, Any]] = []
+    for name in names if len(Z) >= 2 * LEAST_ROWS else ():
         seen, unseen, told, asked = _halves(name, Z, numbers, None, seed)
         predicted = REGRESSORS[name](seed).fit(seen, told).predict(unseen)
         constant = not np.ptp(predicted) or not np.ptp(asked)
@@ -138,14 +145,21 @@ def try_regressors(names: Iterable[str], Z: FloatArray, numbers: FloatArray, see
 def _halves(name: str, Z: FloatArray, target: AnyArray, strata: AnyArray | None, seed: int) -> tuple[Any, ...]:
     """Return the rows to learn from and those to be scored on, and what is to be told of both."""
     if len(Z) > MOST_ROWS[name]:
-        chosen = np.sort(np.random.default_rng(seed).choice(len(Z), MOST_ROWS[name], replace=False))
+        chosen = _drawn(len(Z), strata, MOST_ROWS[name], np.random.default_rng(seed))
         Z, target, strata = Z[chosen], target[chosen], None if strata is None else strata[chosen]
-    if strata is not None:
-        values, counts = np.unique(strata, return_counts=True)
-        kept = np.isin(strata, values[counts > 1])
-        Z, target, strata = Z[kept], target[kept], strata[kept]
     halves: tuple[Any, ...] = tuple(train_test_split(Z, target, test_size=0.5, stratify=strata, random_state=seed))
     return halves
+
+
+def _drawn(n_rows: int, strata: AnyArray | None, most: int, generator: np.random.Generator) -> AnyArray:
+    """Return the numbers of random rows, of small groups as many as can be learned from."""
+    if strata is None:
+        return generator.choice(n_rows, most, replace=False)
+    groups = [np.flatnonzero(strata == value) for value in np.unique(strata)]
+    sizes = [min(len(rows), max(LEAST_ROWS, most * len(rows) // n_rows)) for rows in groups]
+    return np.concatenate(
+        [generator.choice(rows, size, replace=False) for rows, size in zip(groups, sizes, strict=True)]
+    )
 
 
 def _scores(model: Any, rows: FloatArray) -> FloatArray:

@@ -1,9 +1,10 @@
 """What the benchmarks share: the published splits, versions of everything, saved results."""
 
+import argparse
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,24 @@ def save(name: str, rows: list[dict[str, Any]]) -> Path:
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1, default=float) + "\n")
     return path
+
+
+def run_parts(parts: dict[str, Callable[[], Iterable[dict[str, Any]]]], name: str, description: str | None) -> None:
+    """Run those parts of a benchmark that the command line names, print each row, and save all where that is asked."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", help=f"some of {', '.join(parts)}; all by default")
+    parser.add_argument("--save", action="store_true", help="keep the results")
+    arguments = parser.parse_args()
+    rows = []
+    for part in arguments.parts or parts:
+        for row in parts[part]():
+            rows.append(row)
+            cells = (
+                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()
+            )
+            print(", ".join(cells), flush=True)
+    if arguments.save:
+        print(save(name, rows))
 
 
 def splits(name: str) -> list[tuple[str, Any]]:

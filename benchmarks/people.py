@@ -6,13 +6,12 @@
 The judge works from the definitions in float64, in blocks of rows, and shares nothing with the package.
 """
 
-import argparse
 import time
 import warnings
 from itertools import product
 
 import numpy as np
-from _common import save
+from _common import run_parts
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
@@ -187,24 +186,9 @@ PARTS = {"odds": odds, "each": each, "continuous": continuous, "meps": meps}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; all by default")
-    parser.add_argument("--save", action="store_true", help="keep the results")
-    arguments = parser.parse_args()
     warnings.simplefilter("ignore", NoSensitiveFeaturesWarning)
     warnings.simplefilter("ignore", NullComponentsWarning)
-    rows = []
-    for part in arguments.parts or PARTS:
-        for row in PARTS[part]():
-            rows.append(row)
-            print(
-                ", ".join(
-                    f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()
-                ),
-                flush=True,
-            )
-    if arguments.save:
-        print(save("people", rows))
+    run_parts(PARTS, "people", __doc__)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,12 @@ curve, five-fold cross-validation on the held-out rows); with the protected attr
 and without it.
 """
 
-import argparse
 import time
 import warnings
 from itertools import product
 
 import numpy as np
-from _common import compared, save, splits
+from _common import compared, run_parts, splits
 from scale import table
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -186,29 +185,9 @@ PARTS = {"cost": cost, "gain": gain}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; all by default")
-    parser.add_argument("--save", action="store_true", help="keep the results")
-    arguments = parser.parse_args()
-    for category in (
-        AttributeInTableWarning,
-        ConvergenceWarning,
-        NoSensitiveFeaturesWarning,
-        NullComponentsWarning,
-    ):
+    for category in (AttributeInTableWarning, ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning):
         warnings.simplefilter("ignore", category)
-    rows = []
-    for part in arguments.parts or PARTS:
-        for row in PARTS[part]():
-            rows.append(row)
-            print(
-                ", ".join(
-                    f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()
-                ),
-                flush=True,
-            )
-    if arguments.save:
-        print(save("scales", rows))
+    run_parts(PARTS, "scales", __doc__)
 
 
 if __name__ == "__main__":

@@ -266,8 +266,9 @@ def test_words_tables_and_pictures(halves, tmp_path):
     [
         ({"sensitive_features": None}, ValueError, "an audit needs the attributes"),
         ({"sensitive_features": np.ones(50)}, ValueError, "has one group only"),
-        ({"confidence": 95}, ValueError, "confidence=95 must be at least 0.5 and less than 1"),
+        ({"confidence": 95}, ValueError, "confidence=95 must be a number of at least 0.5 and less than 1"),
         ({"adversaries": "oracle"}, ValueError, "adversaries='oracle' is unknown; choose one of"),
+        ({"callback": "loud"}, TypeError, "callback must be a function of a text, such as print, or None; got 'loud'"),
         ({"n_permutations": 3}, ValueError, "n_permutations=3"),
         ({"bandwidth": -1.0}, ValueError, "bandwidth"),
         ({"colour": "blue"}, TypeError, "'colour' is no way to compare people"),
@@ -280,6 +281,13 @@ def test_bad_input(rng, change, error, message):
     arguments = {"reduction": None, "X": rng.normal(size=(50, 3)), "sensitive_features": np.arange(50) % 2} | change
     with pytest.raises(error, match=message):
         audit(arguments.pop("reduction"), arguments.pop("X"), **arguments)
+
+
+def test_it_says_what_it_is_at(halves):
+    _, _, new, others = halves
+    said, settings = [], QUICK | {"adversaries": "svm"}
+    audit(None, new, others["y"], sensitive_features=others["sex"], callback=said.append, **settings)
+    assert said == ["projecting", "measuring", "lots: 0 of 99", "adversary svm of sex", "parity gaps of a task"]
 
 
 def test_a_pipeline_is_a_reduction_too(halves):

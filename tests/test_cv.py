@@ -369,7 +369,11 @@ def test_people_who_are_left_out_are_named_once(data):
         ({"target": 0.0}, ValueError, "target=0.0 must be greater than 0"),
         ({"target": -1e-3}, ValueError, "target=-0.001 must be greater than 0"),
         ({"target": "small"}, TypeError, "target must be a number greater than 0"),
-        ({"target": 0.1, "confidence": 1.0}, ValueError, "confidence=1.0 must be at least 0.5 and less than 1"),
+        (
+            {"target": 0.1, "confidence": 1.0},
+            ValueError,
+            "confidence=1.0 must be a number of at least 0.5 and less than 1",
+        ),
         ({"target": 0.1, "test_size": 1.5}, ValueError, "test_size=1.5 must be between 0 and 1"),
         (
             {"target": 0.1, "test_size": 0.04},

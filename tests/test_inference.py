@@ -15,6 +15,7 @@ from fairpca.inference import (
     FeatureRows,
     PermutationTest,
     Spectrum,
+    chance_deviations,
     chance_levels,
     finite_sample_bound,
     measure,
@@ -44,6 +45,23 @@ def test_chance_level_is_the_mean_over_all_ways_to_draw_the_groups(rng):
         values.append(w @ K @ w)
     groups = np.array([1, 1, 1, 0, 0, 0, 0, 0])
     assert chance_levels(compared(Z, groups), 1.3)[0] == pytest.approx(np.mean(values), rel=1e-12)
+
+
+def test_deviations_are_those_of_groups_drawn_by_lot(rng):
+    Z, groups = rng.normal(size=(150, 2)), np.repeat([0, 1], [50, 100])
+    draws = PermutationTest.of(compared(Z, groups), 1.5, 800, rng).values[1, 0, 1:]
+    mean, deviation = (each(compared(Z, groups), 1.5)[0] for each in (chance_levels, chance_deviations))
+    assert mean == pytest.approx(draws.mean(), abs=4 * draws.std() / np.sqrt(800))
+    assert deviation == pytest.approx(draws.std(), rel=0.15)
+    assert 0.92 < np.mean(draws <= mean + 2 * deviation) < 0.98
+
+
+def test_deviations_with_masses_are_those_of_the_spectrum(rng):
+    Z, groups, mass = rng.normal(size=(300, 2)), np.arange(300) % 3, rng.uniform(0.5, 3.0, size=300)
+    rows = compared(Z, groups, None, None, mass)
+    features = FeatureRows.draw(rows, 1.5, rng)
+    expected = [features.by_chance(j)[0].deviation for j in range(3)]
+    np.testing.assert_allclose(chance_deviations(rows, 1.5), expected, rtol=0.03)
 
 
 def test_less_the_sampling_level_is_the_unbiased_estimate(rng):

@@ -114,7 +114,7 @@ REFUSED = {
     "no sum": ({"groups": (0.2, 0.3)}, ValueError, "two shares whose sum is 1"),
     "counts twice": ({"groups": (20, 30), "rows": 50}, ValueError, "counts rows already"),
     "power": ({"power": 1.0}, ValueError, "power=1.0 must be between 0 and 1"),
-    "confidence": ({"confidence": 1.0}, ValueError, "confidence=1.0 must be at least 0.5"),
+    "confidence": ({"confidence": 1.0}, ValueError, "confidence=1.0 must be a number of at least 0.5"),
     "components": ({"n_components": 0}, ValueError, "n_components=0 must be at least 1"),
     "few projections": ({"Z": np.eye(9)}, ValueError, "9 projected rows tell too little"),
     "equal projections": ({"Z": np.ones((200, 2))}, ValueError, "all projected rows are equal"),

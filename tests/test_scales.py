@@ -9,9 +9,10 @@ from sklearn.base import clone
 
 from comparisons import by_group, by_weights
 from fairpca import FairPCA, fair_pca_path
+from fairpca.comparison import People, Terms, compare
 from fairpca.geometry import Grassmann, taylor_slope
+from fairpca.inference import ComparedRows, chance_deviations, chance_levels
 from fairpca.metrics import fair_variance_scorer, mmd2, mmd2_by_measure
-from fairpca.metrics._chance import ChanceLevel
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, Scales, median_bandwidth
 from fairpca.mmd._mixture import FRESH, Mixture
 from fairpca.mmd.fourier._grid import FourierGrid
@@ -289,11 +290,12 @@ def test_metrics_take_the_same_argument(rng, unbiased):
 
 def test_the_chance_level_is_that_of_the_mean_kernel(rng):
     Z, group = rng.normal(size=(60, 2)), np.arange(60) % 2
-    found = ChanceLevel.of(Z, group, SIGMA, FOUR)
+    rows = ComparedRows.of(Z, compare(People(group), 60, Terms(), 1.0))
     K = np.mean([np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * (f * SIGMA) ** 2)) for f in FOUR], axis=0)
     H = np.eye(60) - 1 / 60
-    assert found.mean == pytest.approx((2 / 30) * (1 - (K.sum() - 60) / (60 * 59)), abs=1e-13)
-    assert found.deviation == pytest.approx((2 / 30) * np.sqrt(2) * np.linalg.norm(H @ K @ H) / 60, abs=1e-12)
+    assert chance_levels(rows, SIGMA, FOUR)[0] == pytest.approx((2 / 30) * (1 - (K.sum() - 60) / (60 * 59)), abs=1e-13)
+    deviation = (2 / 30) * np.sqrt(2) * np.linalg.norm(H @ K @ H) / 60
+    assert chance_deviations(rows, SIGMA, FOUR)[0] == pytest.approx(deviation, abs=1e-12)
     model = FairPCA(2, bandwidth="scales", tolerance=0.5).fit(Z, sensitive_features=group)
     assert 0 < fair_variance_scorer()(model, Z, sensitive_features=group) <= 1
 

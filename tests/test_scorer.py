@@ -16,8 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA
 from fairpca.exceptions import RowLabelsWarning
-from fairpca.metrics import fair_variance_scorer, mmd2
-from fairpca.metrics._chance import ChanceLevel
+from fairpca.metrics import fair_variance_scorer, mmd2_by_measure
 
 TOLERANCES = [1e-3, 1e-2, 1e-1, 1.0]
 
@@ -63,13 +62,29 @@ def test_the_score_is_the_documented_formula(held_out):
         assert found == pytest.approx(expected, rel=1e-10)
 
 
-def test_chance_is_what_groups_drawn_by_lot_show(rng):
-    Z, group = rng.normal(size=(150, 2)), np.repeat([0, 1], [50, 100])
-    found = ChanceLevel.of(Z, group, 1.5)
-    draws = [mmd2(Z, sensitive_features=rng.permutation(group), bandwidth=1.5) for _ in range(800)]
-    assert found.mean == pytest.approx(np.mean(draws), abs=4 * np.std(draws) / np.sqrt(800))
-    assert found.deviation == pytest.approx(np.std(draws), rel=0.15)
-    assert 0.92 < np.mean(np.array(draws) <= found.mean + 2 * found.deviation) < 0.98
+def test_of_several_measures_the_worst_counts(rng):
+    X, group = rows(rng, 4.0)
+    people = {"group": group, "lot": rng.permutation(np.arange(len(X)) % 3)}
+    model = FairPCA(2, tolerance=1.0).fit(X[:300], sensitive_features={k: v[:300] for k, v in people.items()})
+    held_out = {name: values[300:] for name, values in people.items()}
+    measures = mmd2_by_measure(model.transform(X[300:]), sensitive_features=held_out, bandwidth=model.bandwidth_)
+    assert len(measures) == 4
+    both = fair_variance_scorer()(model, X[300:], sensitive_features=held_out)
+    alone = fair_variance_scorer()(model, X[300:], sensitive_features=group[300:])
+    assert both == pytest.approx(alone, rel=1e-10)
+    assert both < model.score(X[300:])
+
+
+def test_labels_count_where_the_notion_speaks_of_them(rng):
+    X, group = rows(rng, 4.0)
+    y = rng.integers(2, size=len(X))
+    model = FairPCA(2, tolerance=1.0, fairness="equalized_odds").fit(X, y, sensitive_features=group)
+    score = fair_variance_scorer()(model, X, y, sensitive_features=group)
+    allowed = []
+    for label in (0, 1):
+        h, b, s = dense(model.transform(X[y == label]), group[y == label], model.bandwidth_)
+        allowed.append((1e-3 + b + 2 * s) / h)
+    assert score == pytest.approx(model.score(X) * min(1.0, *allowed), rel=1e-10)
 
 
 def test_equal_rows_score_all_their_variance(held_out):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import Note
-from fairpca.comparison import People, check_auto, check_tolerances
+from fairpca.comparison import LARGEST_MMD2, People, check_auto, check_tolerances
 from fairpca.data import SHARE_MEASURED_TO
 from fairpca.exceptions import (
     AccuracyWarning,
@@ -35,9 +35,6 @@ _WHAT_ECHOES_MEAN = (
     "Fair components may still lean on such columns, and what one bandwidth does not see another may: an adversary can "
     "read the attribute from projections that meet the tolerance. Leave them out of X unless you want them there."
 )
-
-LOOSEST = 2.0
-"""The largest MMD^2 there is."""
 
 VISIBLY_SHRUNK = 0.999
 """Share of a component outside the null axes below which the user is told."""
@@ -316,7 +313,7 @@ class FairPCA(LinearProjection):
         solver = solver_from(self.solver)
         if isinstance(self.tolerance, str):
             check_auto(self.tolerance)
-            fitter = Fitter.of(self, X, people, LOOSEST)
+            fitter = Fitter.of(self, X, people, LARGEST_MMD2)
             found = fitter.fit(math.inf, solver) if fitter.comparison is None else fit_to_chance(fitter, solver)
         else:
             solver.check_tolerances(check_tolerances(self.tolerance))

@@ -10,14 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import Note, warn_user
-from fairpca.comparison import People
+from fairpca.comparison import LARGEST_MMD2, People
 from fairpca.estimator import FairPCA, learn, notes_on_people
 from fairpca.fitting import Fit, Fitter, Tracer, unfitted_copy
 from fairpca.plots import PathDisplay
 from fairpca.solvers import OuterStep
-
-LOOSEST = 2.0
-"""The largest MMD^2 there is."""
 
 
 class FairPCAPath(BaseEstimator):
@@ -134,7 +131,7 @@ class FairPCAPath(BaseEstimator):
         return self
 
     def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:
-        fitter = Fitter.of(self, X, people, LOOSEST)
+        fitter = Fitter.of(self, X, people, LARGEST_MMD2)
         tracer = Tracer(fitter, self.solver)
         tolerances = tracer.default_tolerances() if asked is None else asked
         found = tracer.trace(tolerances)

@@ -110,6 +110,12 @@ def check_number(argument: str, value: Any, above: float, below: float | None = 
         raise ValueError(f"{argument}={value!r} must be {allowed}.")
 
 
+def check_confidence(confidence: Any) -> None:
+    """Refuse what is no confidence of a bound."""
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0.5 <= float(confidence) < 1.0:
+        raise ValueError(f"confidence={confidence!r} must be a number of at least 0.5 and less than 1, such as 0.95.")
+
+
 def check_init(init: Any, names: Iterable[str], n_components: int, n_features: int) -> str | FloatArray:
     """Return a name, or a (n_features, n_components) matrix with independent columns."""
     names = sorted(names)

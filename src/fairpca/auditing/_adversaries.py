@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ ADVERSARIES = tuple(CLASSIFIERS)
 MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
 """Rows at most that each is shown, half of them to learn from."""
 
-LEAST_ROWS = 20
+LEARNABLE = 20
 """Rows of a group, half of them to learn from, below which nothing can be learned of it."""
 
 N_LOTS = 999
@@ -57,34 +57,32 @@ def check_adversaries(names: Any) -> tuple[str, ...]:
     return tuple(check_name("adversaries", name, ADVERSARIES) for name in listed)
 
 
-def try_classifiers(names: Iterable[str], Z: FloatArray, labels: AnyArray, seed: int) -> list[dict[str, Any]]:
-    """Train classifiers of an attribute on half of the rows and score them on the others.
+def try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dict[str, Any] | None:
+    """Train a classifier of an attribute on half of the rows and score it on the others.
 
     Parameters
     ----------
-    names : iterable of str
+    name : str
         Which.
     Z : ndarray of shape (n, d)
         Projections.
     labels : ndarray of int of shape (n,)
-        The attribute. Groups of fewer than 20 rows are left out; where fewer than two are left, nothing is tried.
+        The attribute. Groups of fewer than 20 rows are left out.
     seed : int
         Of the halves.
 
     Returns
     -------
-    records : list of dict
-        For each `adversary`, `n_rows`, `balanced_accuracy`, `auc` (of more than two groups the mean of one against
-        the others) and `p_value`: of two groups that of Mann and Whitney's test of the scores, of more by lot.
+    record : dict or None
+        `adversary`, `n_rows`, `balanced_accuracy`, `auc` (of more than two groups the mean of one against the others)
+        and `p_value`: of two groups that of Mann and Whitney's test of the scores, of more by lot. None where there
+        are fewer than two groups to learn.
     """
     values, counts = np.unique(labels, return_counts=True)
-    learnable = np.isin(labels, values[counts >= LEAST_ROWS])
-    if np.sum(counts >= LEAST_ROWS) < 2:
-        return []
-    return [_try_classifier(name, Z[learnable], labels[learnable], seed) for name in names]
-
-
-def _try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dict[str, Any]:
+    learnable = np.isin(labels, values[counts >= LEARNABLE])
+    if np.sum(counts >= LEARNABLE) < 2:
+        return None
+    Z, labels = Z[learnable], labels[learnable]
     seen, unseen, told, asked = _halves(name, Z, labels, labels, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -111,12 +109,12 @@ def _try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> di
     }
 
 
-def try_regressors(names: Iterable[str], Z: FloatArray, numbers: FloatArray, seed: int) -> list[dict[str, Any]]:
-    """Train regressors of a continuous attribute on half of the rows and score them on the others.
+def try_regressor(name: str, Z: FloatArray, numbers: FloatArray, seed: int) -> dict[str, Any] | None:
+    """Train a regressor of a continuous attribute on half of the rows and score it on the others.
 
     Parameters
     ----------
-    names : iterable of str
+    name : str
         Which.
     Z : ndarray of shape (n, d)
         Projections.
@@ -127,19 +125,17 @@ def try_regressors(names: Iterable[str], Z: FloatArray, numbers: FloatArray, see
 
     Returns
     -------
-    records : list of dict
-        For each `adversary`, `n_rows`, `r2` and `p_value`, that of Spearman's rank correlation, one-sided.
+    record : dict or None
+        `adversary`, `n_rows`, `r2` and `p_value`, that of Spearman's rank correlation, one-sided. None where there are
+        fewer than 40 rows.
     """
-    found: list[dict[str, Any]] = []
-    for name in names if len(Z) >= 2 * LEAST_ROWS else ():
-        seen, unseen, told, asked = _halves(name, Z, numbers, None, seed)
-        predicted = REGRESSORS[name](seed).fit(seen, told).predict(unseen)
-        constant = not np.ptp(predicted) or not np.ptp(asked)
-        p_value = 1.0 if constant else float(spearmanr(predicted, asked, alternative="greater").pvalue)
-        found.append(
-            {"adversary": name, "n_rows": len(asked), "r2": float(r2_score(asked, predicted)), "p_value": p_value}
-        )
-    return found
+    if len(Z) < 2 * LEARNABLE:
+        return None
+    seen, unseen, told, asked = _halves(name, Z, numbers, None, seed)
+    predicted = REGRESSORS[name](seed).fit(seen, told).predict(unseen)
+    constant = not np.ptp(predicted) or not np.ptp(asked)
+    p_value = 1.0 if constant else float(spearmanr(predicted, asked, alternative="greater").pvalue)
+    return {"adversary": name, "n_rows": len(asked), "r2": float(r2_score(asked, predicted)), "p_value": p_value}
 
 
 def _halves(name: str, Z: FloatArray, target: AnyArray, strata: AnyArray | None, seed: int) -> tuple[Any, ...]:
@@ -156,7 +152,7 @@ def _drawn(n_rows: int, strata: AnyArray | None, most: int, generator: np.random
     if strata is None:
         return generator.choice(n_rows, most, replace=False)
     groups = [np.flatnonzero(strata == value) for value in np.unique(strata)]
-    sizes = [min(len(rows), max(LEAST_ROWS, most * len(rows) // n_rows)) for rows in groups]
+    sizes = [min(len(rows), max(LEARNABLE, most * len(rows) // n_rows)) for rows in groups]
     return np.concatenate(
         [generator.choice(rows, size, replace=False) for rows, size in zip(groups, sizes, strict=True)]
     )

@@ -1,36 +1,35 @@
 """The audit: what a reduction of people that it has not seen tells of their attributes."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, column_or_1d
 from threadpoolctl import threadpool_limits
 
-from fairpca._utils.checks import check_bandwidth, check_integer
+from fairpca._utils.checks import check_bandwidth, check_confidence, check_integer
+from fairpca._utils.progress import say_with
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
-from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, try_classifiers, try_regressors
+from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, try_classifier, try_regressor
 from fairpca.auditing._digest import model_digest, rows_digest
 from fairpca.auditing._measures import examine
 from fairpca.auditing._origin import Origin
 from fairpca.auditing._reduction import looks_like_training_rows, projections
 from fairpca.auditing._result import AuditResult
+from fairpca.auditing._settings import Settings
 from fairpca.auditing._task import parity_gaps
-from fairpca.comparison import Compared, People, Terms, check_same_rows, compare, masses_of
+from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
-from fairpca.mmd import median_bandwidth, rows_by_mass
+from fairpca.mmd import median_bandwidth
 from fairpca.rows import compute, is_dask
 
 FEW_NUMBERS = 100_000
-
-LOOSE = 2.0
-"""A tolerance that any measure meets: here none is asked for."""
+"""Numbers in projections that adversaries look at in one thread: others would wait longer than they work."""
 
 
 def audit(
@@ -45,6 +44,7 @@ def audit(
     confidence: float = 0.95,
     n_permutations: int = 999,
     bandwidth: str | float | None = None,
+    callback: Callable[[str], None] | None = None,
     random_state: Any = None,
     **terms: Any,
 ) -> AuditResult:
@@ -73,6 +73,8 @@ def audit(
         How often attributes are dealt out by lot.
     bandwidth : "median" or float, default=None
         sigma; by default that which the reduction was fitted with, or the median heuristic of the projections.
+    callback : callable, default=None
+        Called with a few words on what is being done; `print` shows them.
     random_state : int, RandomState instance or None, default=None
         Draws lots, frequencies, samples and halves.
     **terms : dict
@@ -89,8 +91,8 @@ def audit(
     To fail to find a difference is no proof of none. What can be shown is a bound: with probability `confidence` over
     the choice of these rows, the MMD^2 of the population they come from is at most `upper_bound`.
 
-    The largest Gaussian bandwidth that was fitted is blind to fine differences, so tests look at a quarter to twice of
-    it, and adversaries at anything they can learn.
+    The bandwidth that was fitted with is blind to finer differences, so tests look at a quarter to twice of it, and
+    adversaries at anything they can learn. Bounds speak of the kernel of that one bandwidth.
 
     Examples
     --------
@@ -110,46 +112,23 @@ def audit(
     names = check_adversaries(adversaries)
     check_integer("n_permutations", n_permutations, least=19)
     sigma = None if bandwidth is None else check_bandwidth(bandwidth)
-    if not 0.5 <= confidence < 1.0:
-        raise ValueError(f"confidence={confidence!r} must be at least 0.5 and less than 1.")
+    check_confidence(confidence)
     seed = int(check_random_state(random_state).randint(2**31))
     people = People(sensitive_features, y, control_features, sample_weight)
-    found = audited(reduction, X, people, chosen, Settings(names, confidence, n_permutations, sigma, seed))
-    if found.origin.training_rows:
+    settings = Settings(names, confidence, n_permutations, sigma, seed, say_with(callback))
+    training_rows = looks_like_training_rows(reduction, X)
+    if training_rows:
         warn_user(
             "these look like the rows that the reduction was fitted to: same number, same means. What is found on them "
             "says nothing of new people; audit rows that were held out.",
             TrainingRowsWarning,
         )
-    return found
+    return audited(reduction, X, people, chosen, settings, training_rows)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How an audit is done.
-
-    Attributes
-    ----------
-    adversaries : tuple of str
-        Which.
-    confidence : float
-        Of the bounds.
-    n_permutations : int
-        Number of lots.
-    bandwidth : "median", float or None
-        sigma; None takes that of the reduction.
-    seed : int
-        With which lots, frequencies, samples and halves are drawn.
-    """
-
-    adversaries: tuple[str, ...]
-    confidence: float
-    n_permutations: int
-    bandwidth: str | float | None
-    seed: int
-
-
-def audited(reduction: Any, X: Any, people: People, terms: Terms, settings: Settings) -> AuditResult:
+def audited(
+    reduction: Any, X: Any, people: People, terms: Terms, settings: Settings, training_rows: bool
+) -> AuditResult:
     """Audit, with everything chosen.
 
     Parameters
@@ -162,20 +141,20 @@ def audited(reduction: Any, X: Any, people: People, terms: Terms, settings: Sett
         How they are compared.
     settings : Settings
         How the audit is done.
+    training_rows : bool
+        Whether the rows look like those of the fit.
     """
-    people, X = _in_memory(X, people)
-    training_rows = looks_like_training_rows(reduction, X)
-    Z = projections(reduction, X)
-    compared = compare(people, len(Z), terms, LOOSE)
-    if compared.comparison is None:
+    if people.sensitive_features is None:
         raise ValueError("sensitive_features=None: an audit needs the attributes that must not show.")
+    people, X = _in_memory(X, people)
+    settings.say("projecting")
+    Z = projections(reduction, X)
+    compared = compare(people, len(Z), terms, LARGEST_MMD2)
     sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
     rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
-    generator = np.random.default_rng(seed)
-    findings = examine(rows, compared, sigma, settings.n_permutations, settings.confidence, generator)
-    # On few rows threads wait for each other longer than they work.
+    findings = examine(rows, compared, sigma, settings, np.random.default_rng(seed))
     with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
-        told, gaps = _adversaries(settings.adversaries, Z, compared, seed), _parity(Z, people.y, compared, seed)
+        told, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
     return AuditResult(
         measures=findings.records,
         adversaries=told,
@@ -214,8 +193,7 @@ def _bandwidth(sigma: str | float | None, reduction: Any, Z: FloatArray, compare
     fitted = getattr(reduction, "bandwidth_", None)
     if sigma is None and fitted is not None:
         return float(fitted)
-    masses = masses_of(compared.attached)
-    return median_bandwidth(Z if masses is None else Z[rows_by_mass(masses)])
+    return median_bandwidth(Z, masses_of(compared.attached))
 
 
 def _without_offset(Z: FloatArray) -> FloatArray:
@@ -223,23 +201,26 @@ def _without_offset(Z: FloatArray) -> FloatArray:
     return Z - np.median(Z, axis=0)
 
 
-def _adversaries(names: tuple[str, ...], Z: FloatArray, compared: Compared, seed: int) -> list[dict[str, Any]]:
+def _adversaries(Z: FloatArray, compared: Compared, settings: Settings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for attribute in compared.known:
         known = ~np.isnan(attribute.values.astype(np.float64)) & (attribute.is_continuous | (attribute.values >= 0))
-        attempt = try_regressors if attribute.is_continuous else try_classifiers
-        records = attempt(names, Z[known], attribute.values[known], seed)
-        found += [{"attribute": attribute.name} | record for record in records]
+        attempt = try_regressor if attribute.is_continuous else try_classifier
+        for name in settings.adversaries:
+            settings.say(f"adversary {name} of {attribute.name or 'sensitive_features'}")
+            record = attempt(name, Z[known], attribute.values[known], settings.seed)
+            found += [] if record is None else [{"attribute": attribute.name} | record]
     return found
 
 
-def _parity(Z: FloatArray, y: Any, compared: Compared, seed: int) -> list[dict[str, Any]]:
+def _parity(Z: FloatArray, y: Any, compared: Compared, settings: Settings) -> list[dict[str, Any]]:
     if y is None:
         return []
+    settings.say("parity gaps of a task")
     labels = column_or_1d(np.asarray(y))
     found = []
     for attribute in compared.known:
-        gaps = None if attribute.is_continuous else parity_gaps(Z, labels, attribute.values, seed)
+        gaps = None if attribute.is_continuous else parity_gaps(Z, labels, attribute.values, settings.seed)
         if gaps is not None:
             found.append({"attribute": attribute.name} | gaps)
     return found

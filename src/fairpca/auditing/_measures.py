@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fairpca.auditing._settings import Settings
 from fairpca.comparison import Compared
 from fairpca.inference import (
     EXACT_ROWS,
@@ -39,8 +40,7 @@ def examine(
     rows: ComparedRows,
     compared: Compared,
     bandwidth: float,
-    n_lots: int,
-    confidence: float,
+    settings: Settings,
     generator: np.random.Generator,
 ) -> Findings:
     """Measure, test and bound everything that is compared.
@@ -53,15 +53,15 @@ def examine(
         Who is compared with whom.
     bandwidth : float
         sigma.
-    n_lots : int
-        Number of lots of the tests.
-    confidence : float
-        Of the bounds.
+    settings : Settings
+        How many lots, and with which confidence.
     generator : numpy.random.Generator
         Draws lots, frequencies and samples.
     """
+    confidence = settings.confidence
+    settings.say("measuring")
     measured = Evidence.of(rows, bandwidth, generator)
-    test = PermutationTest.of(rows, bandwidth, n_lots, generator, SCALES)
+    test = PermutationTest.of(rows, bandwidth, settings.n_permutations, generator, SCALES, settings.say)
     at_bandwidth, over_scales, adjusted = test.at_bandwidth(), test.over_scales(), test.adjusted()
     records = []
     for j, known in enumerate(compared.measures):

@@ -63,8 +63,9 @@ def looks_like_training_rows(reduction: Any, X: Any) -> bool:
         Rows.
     """
     mean, n_rows = getattr(reduction, "mean_", None), getattr(reduction, "n_samples_", None)
-    if mean is None or n_rows != X.shape[0] or is_dask(X):
+    if mean is None or is_dask(X) or np.shape(X)[0] != n_rows:
         return False
-    rows = np.asarray(X, dtype=np.float64)
-    scale = np.abs(rows).max(axis=0)
-    return bool(np.all(np.abs(rows.mean(axis=0) - mean) <= SAME * np.maximum(scale, 1e-300)))
+    # No copy: the table may be mapped from a file.
+    rows = np.asarray(X)
+    scale = np.maximum(np.abs(rows.min(axis=0)), np.abs(rows.max(axis=0)))
+    return bool(np.all(np.abs(rows.mean(axis=0, dtype=np.float64) - mean) <= SAME * np.maximum(scale, 1e-300)))

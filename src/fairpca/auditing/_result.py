@@ -22,7 +22,7 @@ class AuditResult:
         One for each measure: what is compared (`name`, `attribute`, `among`, `kind`, `n_rows`, `sides`, `weight`), the
         plug-in `mmd2` (and `mmd2_error` where rows are too many for all pairs), the `chance_level`, their difference
         `excess`, the `unbiased` estimate, p-values at the bandwidth (`p_value`), over scales (`p_value_scales`), with
-        all measures counted (`p_value_adjusted`), and by three moments (`p_value_moments`, beyond 5,000 rows); the
+        all measures counted (`p_value_adjusted`), and by the limit law (`p_value_moments`, beyond 5,000 rows); the
         `upper_bound` U of the population's MMD^2, and the `finite_sample_bound`, which is wider and needs no limit.
     adversaries : list of dict
         One for each adversary and attribute: `attribute`, `adversary`, `n_rows`, `auc` and `balanced_accuracy` or `r2`,

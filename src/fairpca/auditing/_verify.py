@@ -9,9 +9,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_random_state
 
-from fairpca.auditing._audit import Settings, audited
+from fairpca._utils.progress import say_with
+from fairpca.auditing._audit import audited
 from fairpca.auditing._digest import model_digest
+from fairpca.auditing._reduction import looks_like_training_rows
 from fairpca.auditing._result import AuditResult
+from fairpca.auditing._settings import Settings
 from fairpca.auditing.certificates import Certificate, Verification, installed
 from fairpca.comparison import People, Terms
 from fairpca.inference import LEAST_ROWS
@@ -80,7 +83,8 @@ def verify(
             f"have fingerprints; got {type(model).__name__}."
         )
     people = People(sensitive_features, y, control_features, sample_weight)
-    found = audited(model, X, people, Terms.named(**certificate.terms), _settings(certificate, random_state))
+    settings, training_rows = _settings(certificate, random_state), looks_like_training_rows(model, X)
+    found = audited(model, X, people, Terms.named(**certificate.terms), settings, training_rows)
     same_model, same_rows = digest == certificate.model, _same_rows(certificate, found)
     differences = [*_of_origin(found, same_model), *_of_measures(certificate, found)]
     if same_model and not differences:
@@ -105,6 +109,7 @@ def _settings(certificate: Certificate, random_state: Any) -> Settings:
         n_permutations=certificate.n_permutations,
         bandwidth=certificate.bandwidth,
         seed=certificate.seed if random_state is None else int(check_random_state(random_state).randint(2**31)),
+        say=say_with(None),
     )
 
 

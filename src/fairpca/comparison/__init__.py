@@ -17,11 +17,11 @@ from fairpca.comparison._notions import (
 from fairpca.comparison._row_weights import MASS, NOWHERE, DenseColumns, RowWeights, masses_of
 from fairpca.comparison._same_rows import check_same_rows
 from fairpca.comparison._terms import People, Terms, notion_from
-from fairpca.comparison._tolerances import AUTO, check_auto, check_tolerances
+from fairpca.comparison._tolerances import LARGEST_MMD2, check_auto, check_tolerances
 from fairpca.comparison._two_groups import check_two_groups
 
 __all__ = [
-    "AUTO",
+    "LARGEST_MMD2",
     "LEFT_OUT",
     "MASS",
     "NOTIONS",

@@ -14,6 +14,9 @@ _MEANING = "the largest MMD^2 that is allowed"
 
 AUTO = "auto"
 
+LARGEST_MMD2 = 2.0
+"""The largest MMD^2 there is: a tolerance that any measure meets, where none is asked for."""
+
 
 def check_auto(tolerance: str) -> None:
     """Refuse a word that is no tolerance.

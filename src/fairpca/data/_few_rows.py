@@ -12,7 +12,7 @@ from fairpca.data._canonical import CanonicalOrder
 from fairpca.data._merged import MergedRows, merge_by_place
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import standardized
-from fairpca.mmd import ExactMMD, Measurement, median_bandwidth, rows_by_mass
+from fairpca.mmd import ExactMMD, Measurement, median_bandwidth
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers import Callback, Solution, Solver, Start, solve_at_once
 
@@ -73,7 +73,7 @@ def prepare_few_rows(
     rows, scaling = standardized(merged.X, standardize, merged.masses)
     axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses)
     if isinstance(bandwidth, str):
-        bandwidth = _median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], merged.masses)
+        bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], merged.masses)
     posed = None
     if comparison is not None:
         weights = comparison.weights.of(merged.attached)
@@ -98,7 +98,3 @@ def prepare_few_rows(
         method="exact",
         problem=posed,
     )
-
-
-def _median_bandwidth(Z: FloatArray, masses: FloatArray | None) -> float:
-    return median_bandwidth(Z if masses is None else Z[rows_by_mass(masses)])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
+from fairpca.comparison import LARGEST_MMD2
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.solvers import Solver
 
@@ -19,9 +20,6 @@ SETTLED = 0.1
 """The level of chance depends on the subspace: it is asked again until it moves by less than this share."""
 
 MOST_ROUNDS = 3
-
-ANY = 2.0
-"""The largest MMD^2 there is."""
 
 
 def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
@@ -37,7 +35,7 @@ def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
     solver : Solver
         Solves.
     """
-    pca = fitter.fit(ANY, solver, "pca")
+    pca = fitter.fit(LARGEST_MMD2, solver, "pca")
     chance = fitter.chance
     live = pca.components.rows[: pca.components.n_live]
     levels = chance.levels(live)

@@ -69,8 +69,8 @@ class Chance:
     def p_value(self, components: FloatArray, mmd2s: FloatArray) -> float:
         """Return how likely groups drawn by lot would differ as much, for all measures together.
 
-        By lots up to 5,000 rows, by three moments of the measures beyond. The projection must not depend on the groups:
-        that of plain PCA does not.
+        By lots up to 5,000 rows, by the limit law of the measures beyond, see `Spectrum`. The projection must not
+        depend on the groups: that of plain PCA does not.
 
         Parameters
         ----------

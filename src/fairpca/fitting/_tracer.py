@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
+from fairpca.comparison import LARGEST_MMD2
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.solvers import Budget, Solver, Status, WarmStart, solver_from
 
@@ -37,8 +38,7 @@ class Tracer:
 
     def default_tolerances(self) -> FloatArray:
         """Return tolerances from the MMD^2 of plain PCA, where nothing is given up, to the strictest."""
-        # The largest MMD^2 there is, 2, is met by plain PCA.
-        pca = self._fitter.fit(2.0, self._quick, "pca")
+        pca = self._fitter.fit(LARGEST_MMD2, self._quick, "pca")
         # A hair above it, so that rounding cannot make plain PCA miss its own value.
         loosest = max((1 + 1e-9) * pca.result.mmd2, 10 * STRICTEST)
         return np.geomspace(loosest, STRICTEST, N_TOLERANCES)

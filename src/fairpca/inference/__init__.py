@@ -5,8 +5,8 @@ from fairpca.inference._bound import finite_sample_bound, upper_bound
 from fairpca.inference._compared_rows import ComparedRows, exchange_classes, with_masses_of_all
 from fairpca.inference._dealt_values import EXACT_ROWS
 from fairpca.inference._evidence import LEAST_ROWS, Evidence
-from fairpca.inference._levels import chance_levels, sampling_levels, sum_of_squares
-from fairpca.inference._measure import PAIRED_ROWS, measure
+from fairpca.inference._levels import chance_deviations, chance_levels, sampling_levels, sum_of_squares
+from fairpca.inference._measure import PAIRED_ROWS, measure, mmd2_of_all_pairs
 from fairpca.inference._permutation import SCALES, PermutationTest
 from fairpca.inference._spectrum import FeatureRows, Spectrum
 
@@ -20,10 +20,12 @@ __all__ = [
     "FeatureRows",
     "PermutationTest",
     "Spectrum",
+    "chance_deviations",
     "chance_levels",
     "exchange_classes",
     "finite_sample_bound",
     "measure",
+    "mmd2_of_all_pairs",
     "sampling_levels",
     "sum_of_squares",
     "upper_bound",

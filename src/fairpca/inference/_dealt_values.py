@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
+from fairpca._utils.progress import Say
 from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.inference._compared_rows import ComparedRows
@@ -30,7 +31,7 @@ N_FREQUENCIES = 128
 
 
 def dealt_values(
-    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator
+    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
 ) -> FloatArray:
     """Return MMD^2 of each measure at each scale, as it is and after lots.
 
@@ -47,6 +48,8 @@ def dealt_values(
         Number of lots.
     generator : numpy.random.Generator
         Draws lots and frequencies.
+    say : callable
+        Told how far it is.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def dealt_values(
     """
     squares = _by_pairs if rows.n_rows <= EXACT_ROWS else _by_features
     with blas_threads_for(rows.n_rows * (1 + n_draws)):
-        by_column = squares(rows, bandwidths, n_draws, generator)
+        by_column = squares(rows, bandwidths, n_draws, generator, say)
     values = np.zeros((len(bandwidths), rows.comparison.n_measures, 1 + n_draws))
     for column, owner in enumerate(rows.telling[1]):
         values[:, owner] += by_column[:, :, column]
@@ -63,13 +66,14 @@ def dealt_values(
 
 
 def _by_pairs(
-    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator
+    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
 ) -> FloatArray:
     """Return w'Kw of shape (n_scales, 1 + n_draws, n_columns)."""
     mixing, owner = rows.telling
     at_once = max(1, DEALT_NUMBERS // (rows.n_rows * len(owner)))
     parts: list[FloatArray] = []
     for batch in gen_batches(n_draws, at_once):
+        say(f"lots: {batch.start} of {n_draws}")
         columns = dealt_columns(rows, mixing, batch.stop - batch.start, generator)
         found = _squares(rows.Z, columns.reshape(rows.n_rows, -1), bandwidths)
         found = found.reshape(len(bandwidths), *columns.shape[1:])
@@ -93,7 +97,7 @@ def _squares(Z: FloatArray, columns: AnyArray, bandwidths: Sequence[float]) -> F
 
 
 def _by_features(
-    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator
+    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
 ) -> FloatArray:
     """Return |sum_i w_i phi(z_i)|^2 of shape (n_scales, 1 + n_draws, n_columns)."""
     features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
@@ -101,6 +105,7 @@ def _by_features(
     shape = (1 + n_draws, len(rows.telling[1]))
     sums = np.zeros((len(bandwidths), 2 * N_FREQUENCIES, shape[0] * shape[1]))
     for batch in gen_batches(rows.n_rows, BLOCK_ROWS):
+        say(f"lots: {batch.start} of {rows.n_rows} rows")
         block = order[batch]
         columns = _dealt_in_block(rows, block, n_draws, generator)
         for scale, bandwidth in enumerate(bandwidths):

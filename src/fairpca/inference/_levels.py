@@ -51,7 +51,7 @@ def sum_of_squares(rows: ComparedRows, measure: int) -> float:
     return float(rows.shares @ np.sum(rows.columns_of(measure) ** 2, axis=1))
 
 
-def _mean_kernel(Z: FloatArray, masses: FloatArray, bandwidth: float, factors: Sequence[float] = (1.0,)) -> float:
+def _mean_kernel(Z: FloatArray, masses: FloatArray, bandwidth: float, factors: Sequence[float]) -> float:
     """Return the mean kernel value over pairs of different rows."""
     pairs = float(masses @ kernel_products(Z, masses[:, None], bandwidth, factors)[:, 0])
     own = float(masses @ masses)
@@ -59,7 +59,7 @@ def _mean_kernel(Z: FloatArray, masses: FloatArray, bandwidth: float, factors: S
     return (pairs - own) / left if left > 0 else 1.0
 
 
-def sampling_levels(rows: ComparedRows, bandwidth: float) -> FloatArray:
+def sampling_levels(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
     r"""Return how much each measure exceeds that of the population, on average over samples.
 
     For two groups of m and n rows \frac1m (1 - \bar k_P) + \frac1n (1 - \bar k_Q), with the mean kernel value within
@@ -72,27 +72,71 @@ def sampling_levels(rows: ComparedRows, bandwidth: float) -> FloatArray:
         Rows.
     bandwidth : float
         sigma.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
     """
     levels = np.zeros(rows.comparison.n_measures)
     for measure in range(len(levels)):
         of_measure = _of_dependence if rows.is_dense(measure) else _of_sides
-        levels[measure] = of_measure(rows, measure, bandwidth)
+        levels[measure] = of_measure(rows, measure, bandwidth, factors)
     return levels
 
 
-def _of_sides(rows: ComparedRows, measure: int, bandwidth: float) -> float:
+def chance_deviations(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
+    r"""Return s_j, the deviation of each measure over ways to deal out attributes by lot, for many rows.
+
+    .. math:: s = \sqrt{2 \operatorname{tr}((W'W)^2)} \; \frac{\|HKH\|_F}{N},
+
+    for two groups (1/m + 1/n) \sqrt2 \|HKH\|_F / N with H = I - 11'/N; with masses H centres by them, and rows count by
+    the squares of theirs.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows; pairs of all of them are looked at.
+    bandwidth : float
+        sigma.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    """
+    deviations = np.zeros(rows.comparison.n_measures)
+    for measure in range(len(deviations)):
+        inside, columns = rows.taking_part(measure), rows.columns_of(measure)
+        products = columns.T @ (columns * rows.shares[:, None])
+        size = _mean_square(rows.Z[inside], rows.masses[inside], bandwidth, factors)
+        deviations[measure] = np.linalg.norm(products) * np.sqrt(2.0 * size)
+    return deviations
+
+
+def _mean_square(Z: FloatArray, masses: FloatArray, bandwidth: float, factors: Sequence[float]) -> float:
+    """Return the mean of the squared entries of the centred kernel matrix."""
+    centre, share = masses / masses.sum(), masses**2 / np.sum(masses**2)
+    means, products = kernel_products(Z, np.column_stack([centre, share]), bandwidth, factors).T
+    # The product of two Gaussian kernels is one of another bandwidth; a squared mean is the mean of all products.
+    pairs = [(0.5 / f**2 + 0.5 / g**2) ** -0.5 for f in factors for g in factors]
+    squares = float(share @ kernel_products(Z, share[:, None], bandwidth / np.sqrt(2.0), pairs)[:, 0])
+    total, mean = float(centre @ means), float(share @ means)
+    cross = float(share @ (means * products))
+    square = float(share @ means**2)
+    centred = squares + 2.0 * square + total**2 - 4.0 * cross
+    return max(0.0, centred + 2.0 * total * float(share @ products) + 2.0 * mean**2 - 4.0 * total * mean)
+
+
+def _of_sides(rows: ComparedRows, measure: int, bandwidth: float, factors: Sequence[float]) -> float:
     level = 0.0
     for column in rows.columns_of(measure).T:
         for side in sides_of(column):
             weights = np.abs(column[side])
-            level += float(rows.shares[side] @ weights**2) * (1.0 - _mean_kernel(rows.Z[side], weights, bandwidth))
+            level += float(rows.shares[side] @ weights**2) * (
+                1.0 - _mean_kernel(rows.Z[side], weights, bandwidth, factors)
+            )
     return level
 
 
-def _of_dependence(rows: ComparedRows, measure: int, bandwidth: float) -> float:
+def _of_dependence(rows: ComparedRows, measure: int, bandwidth: float, factors: Sequence[float]) -> float:
     inside = rows.taking_part(measure)
     columns, shares = rows.columns_of(measure)[inside], rows.masses[inside] / rows.masses[inside].sum()
-    products = kernel_products(rows.Z[inside], np.column_stack([shares, columns]), bandwidth)
+    products = kernel_products(rows.Z[inside], np.column_stack([shares, columns]), bandwidth, factors)
     distances = 1.0 - 2.0 * products[:, 0] + float(shares @ products[:, 0])
     counts = rows.shares[inside]
     own = float((counts * np.sum(columns**2, axis=1)) @ distances)

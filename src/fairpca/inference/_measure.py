@@ -1,6 +1,8 @@
 """MMD^2 of projected rows, however many they are."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
@@ -27,7 +29,7 @@ def measure(rows: ComparedRows, bandwidth: float, accuracy: FloatArray) -> Measu
         Errors that would be small enough.
     """
     if rows.n_rows <= PAIRED_ROWS:
-        return Measurement.exact(_of_all_pairs(rows, bandwidth))
+        return Measurement.exact(mmd2_of_all_pairs(rows, bandwidth))
     Z = ArrayRows(rows.Z, rows.attached)
     d = rows.Z.shape[1]
     coordinates, eye = Coordinates(rows.Z.mean(axis=0), np.eye(d)), np.eye(d)
@@ -37,8 +39,19 @@ def measure(rows: ComparedRows, bandwidth: float, accuracy: FloatArray) -> Measu
     return HermiteMMD(Z, coordinates, rows.comparison, bandwidth).measured_at(eye, accuracy)
 
 
-def _of_all_pairs(rows: ComparedRows, bandwidth: float) -> FloatArray:
-    squares = np.einsum("ic,ic->c", rows.columns, kernel_products(rows.Z, rows.columns, bandwidth))
+def mmd2_of_all_pairs(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
+    """Return MMD^2 of each measure, by all pairs of rows.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows.
+    bandwidth : float
+        sigma.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    """
+    squares = np.einsum("ic,ic->c", rows.columns, kernel_products(rows.Z, rows.columns, bandwidth, factors))
     values = np.zeros(rows.comparison.n_measures)
     np.add.at(values, rows.comparison.owner, squares)
     return values

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca._utils.progress import Say, say_with
 from fairpca._utils.typing import FloatArray
 from fairpca.inference._compared_rows import ComparedRows
 from fairpca.inference._dealt_values import dealt_values
@@ -44,6 +45,7 @@ class PermutationTest:
         n_draws: int,
         generator: np.random.Generator,
         scales: Sequence[float] = SCALES,
+        say: Say | None = None,
     ) -> "PermutationTest":
         """Deal out attributes and measure.
 
@@ -59,8 +61,11 @@ class PermutationTest:
             Draws them.
         scales : sequence of float
             Multiples of the bandwidth, 1 among them.
+        say : callable, default=None
+            Told how far it is.
         """
-        values = dealt_values(rows, [scale * bandwidth for scale in scales], n_draws, generator)
+        bandwidths = [scale * bandwidth for scale in scales]
+        values = dealt_values(rows, bandwidths, n_draws, generator, say_with(say))
         return cls(values, tuple(scales))
 
     @property

@@ -6,12 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from fairpca._utils.typing import FloatArray
-from fairpca.comparison import Comparison, People, Terms, check_same_rows, compare, masses_of
-from fairpca.mmd import Scales, kernel_products, median_bandwidth, rows_by_mass
-
-LOOSE = 2.0
-"""A tolerance that any measure meets: here none is asked for."""
+from fairpca.comparison import LARGEST_MMD2, People, Terms, check_same_rows, compare, masses_of
+from fairpca.inference import ComparedRows, mmd2_of_all_pairs, sampling_levels
+from fairpca.mmd import Scales, median_bandwidth
 
 
 def mmd2(
@@ -106,41 +103,20 @@ def mmd2_by_measure(
     {'sex: f against m': 0.0, 'age: old against young': 0.0}
     """
     people = People(sensitive_features, y, control_features, sample_weight)
+    if sensitive_features is None:
+        raise ValueError("sensitive_features=None: mmd2 needs the groups that are compared.")
     check_same_rows(Z, people.tables)
     rows = check_array(Z, dtype=np.float64, input_name="Z")
     chosen = Terms.named(**({"min_group_size": 2} | terms))
     scales = Scales.of(bandwidth)
-    compared = compare(people, len(rows), chosen, LOOSE)
-    if compared.comparison is None:
-        raise ValueError("sensitive_features=None: mmd2 needs the groups that are compared.")
-    masses = masses_of(compared.attached)
-    if isinstance(scales.bandwidth, str):
-        sigma = median_bandwidth(rows if masses is None else rows[rows_by_mass(masses)])
-        scales = Scales(scales.factors, sigma)
-    comparison = compared.comparison
-    columns = comparison.columns.of(compared.attached)
-    squares = _unbiased(rows, columns, scales, comparison) if unbiased else _plug_in(rows, columns, scales)
-    values = np.zeros(comparison.n_measures)
-    np.add.at(values, comparison.owner, squares)
-    return dict(zip(comparison.names, values.tolist(), strict=True))
-
-
-def _products(rows: FloatArray, columns: FloatArray, scales: Scales) -> FloatArray:
-    return kernel_products(rows, columns, float(scales.bandwidth), scales.factors)
-
-
-def _plug_in(rows: FloatArray, columns: FloatArray, scales: Scales) -> FloatArray:
-    return np.einsum("ic,ic->c", columns, _products(rows, columns, scales))
-
-
-def _unbiased(rows: FloatArray, columns: FloatArray, scales: Scales, comparison: Comparison) -> FloatArray:
-    """Return the squares without the terms i = j, each side scaled to the pairs that are left."""
-    if comparison.dense:
-        raise ValueError("unbiased=True: of continuous attributes there is only the plug-in value.")
-    sides = np.hstack([np.maximum(columns, 0.0), np.maximum(-columns, 0.0)])
-    products = sides.T @ _products(rows, sides, scales)
-    own = np.einsum("ic,ic->c", sides, sides)
-    within = (np.diag(products) - own) / (1.0 - own / sides.sum(axis=0) ** 2)
-    across = np.diag(products, len(columns.T))
-    first, second = np.split(within, 2)
-    return np.asarray(first + second - 2.0 * across)
+    compared = compare(people, len(rows), chosen, LARGEST_MMD2)
+    sigma = scales.bandwidth
+    if isinstance(sigma, str):
+        sigma = median_bandwidth(rows, masses_of(compared.attached))
+    measured = ComparedRows.of(rows, compared)
+    values = mmd2_of_all_pairs(measured, sigma, scales.factors)
+    if unbiased:
+        if measured.comparison.dense:
+            raise ValueError("unbiased=True: of continuous attributes there is only the plug-in value.")
+        values = values - sampling_levels(measured, sigma, scales.factors)
+    return dict(zip(measured.comparison.names, values.tolist(), strict=True))

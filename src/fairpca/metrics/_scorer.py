@@ -1,6 +1,7 @@
 """A score for model selection that knows fairness as well as variance."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,8 +10,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairpca._utils.checks import check_at_least_zero
-from fairpca.comparison import check_same_rows, check_two_groups
-from fairpca.metrics._chance import ChanceLevel
+from fairpca.comparison import LARGEST_MMD2, People, Terms, check_same_rows, compare
+from fairpca.inference import ComparedRows, chance_deviations, chance_levels, mmd2_of_all_pairs
 
 DEVIATIONS = 2.0
 """Of what groups drawn by lot show, allowed above their mean: about 95 of 100 draws are below."""
@@ -41,10 +42,10 @@ class FairVarianceScorer:
             A fitted estimator.
         X : array-like of shape (n_samples, n_features)
             Rows, usually held out.
-        y : ignored
-            Present for API consistency.
-        sensitive_features : array-like of shape (n_samples,)
-            Group of each row: two distinct labels.
+        y : array-like of shape (n_samples,), default=None
+            Labels, where the estimator's notion of fairness speaks of them.
+        sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
+            Protected attributes, compared as the estimator compares them.
 
         Returns
         -------
@@ -59,11 +60,13 @@ class FairVarianceScorer:
         check_same_rows(X, {"sensitive_features": sensitive_features})
         model, rows = _last_step(estimator, X)
         projections = check_array(model.transform(rows), dtype=np.float64, input_name="Z")
-        groups = check_two_groups(sensitive_features, len(projections))
-        found = ChanceLevel.of(projections, groups, model.bandwidth_, model.bandwidth_factors_)
-        allowed = self.max_mmd2 + found.mean + DEVIATIONS * found.deviation
-        kept = float(model.score(rows))
-        return kept if found.mmd2 <= allowed else kept * allowed / found.mmd2
+        terms = replace(Terms.of(model), min_group_size=2)
+        compared = compare(People(sensitive_features, y), len(projections), terms, LARGEST_MMD2)
+        measured, kernel = ComparedRows.of(projections, compared), (model.bandwidth_, model.bandwidth_factors_)
+        values = mmd2_of_all_pairs(measured, *kernel)
+        allowed = self.max_mmd2 + chance_levels(measured, *kernel) + DEVIATIONS * chance_deviations(measured, *kernel)
+        beyond = float(np.max(values / np.maximum(allowed, 1e-300)))
+        return float(model.score(rows)) / max(1.0, beyond)
 
     def set_score_request(self, *, sensitive_features: bool | str | None = True) -> Self:
         """Say how searches and validations hand on the groups.
@@ -100,7 +103,7 @@ def fair_variance_scorer(max_mmd2: float = 1e-3) -> FairVarianceScorer:
     allowed. Of h even groups drawn by lot show b = (1/m + 1/n)(1 - k) on average, k the mean kernel value of two
     different rows, and b + 2 s is exceeded by about one draw in twenty, with s = (1/m + 1/n) sqrt(2) |HKH|_F / N for
     the kernel matrix K and H = I - 11'/N. So the score is v unless the groups differ by more than tau and chance
-    explain, and then falls as 1 / h.
+    explain, and then falls as 1 / h. Of several measures the one with the largest h / a counts.
 
     Parameters
     ----------

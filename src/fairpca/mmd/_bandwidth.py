@@ -21,7 +21,7 @@ ORDER = 20220222
 """Seed of the one order in which rows are chosen and paired, whatever the random state of a fit is."""
 
 
-def median_bandwidth(Z: FloatArray) -> float:
+def median_bandwidth(Z: FloatArray, masses: FloatArray | None = None) -> float:
     """Return sigma = sqrt(median of |z_i - z_j|^2 over pairs / 2).
 
     Above `ALL_PAIRS_ROWS` rows the median is one over `N_PAIRS` pairs, in which every row of at most `MOST_ROWS` occurs
@@ -31,6 +31,8 @@ def median_bandwidth(Z: FloatArray) -> float:
     ----------
     Z : ndarray of shape (n, d)
         Rows after plain PCA; of a longer table those of `bandwidth_rows`.
+    masses : ndarray of shape (n,), default=None
+        How much each row counts, see `rows_by_mass`.
 
     Returns
     -------
@@ -38,6 +40,8 @@ def median_bandwidth(Z: FloatArray) -> float:
         sigma. When more than half of the pairs coincide, the median of the positive distances is taken, and 1
         when all rows are equal.
     """
+    if masses is not None:
+        Z = Z[rows_by_mass(masses)]
     Z = Z[bandwidth_rows(len(Z))] if len(Z) > MOST_ROWS else Z
     unit = _unit(Z)
     # Squares in this unit neither overflow nor vanish, but for rows so far that infinity will do.

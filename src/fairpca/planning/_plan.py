@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from fairpca._utils.checks import check_bandwidth, check_integer, check_number
+from fairpca._utils.checks import check_bandwidth, check_confidence, check_integer, check_number
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing import projections
+from fairpca.comparison import LARGEST_MMD2
 from fairpca.planning._population import Population
 from fairpca.planning._result import Plan
 from fairpca.planning._sides import Sides
-
-LARGEST_MMD2 = 2.0
 
 MOST_ROWS = 10**9
 """Rows beyond which no plan is sensible."""
@@ -90,8 +89,7 @@ def plan(
     if epsilon is not None:
         check_number("epsilon", epsilon, above=0.0, below=LARGEST_MMD2)
     check_number("power", power, above=0.0, below=1.0)
-    if not 0.5 <= confidence < 1.0:
-        raise ValueError(f"confidence={confidence!r} must be at least 0.5 and less than 1.")
+    check_confidence(confidence)
     people, source = _people(n_components, Z, reduction, X, bandwidth)
 
     def shown(n_rows: int) -> float:

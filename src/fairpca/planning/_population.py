@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison import People, Terms, compare
+from fairpca.comparison import LARGEST_MMD2, People, Terms, compare
 from fairpca.inference import ComparedRows, FeatureRows, Spectrum, upper_bound
 from fairpca.mmd import median_bandwidth
 
@@ -113,7 +113,7 @@ class Population:
         return upper_bound(scale * self._quantile(power), shown, confidence)
 
     def _quantile(self, probability: float) -> float:
-        """Return the quantile of sum_i l_i (chi^2_i - 1), by three moments as in `Spectrum.p_value`."""
+        """Return the quantile of sum_i l_i (chi^2_i - 1), by three moments: right where it is large."""
         second, third = 2.0 * self.spectrum.second, 8.0 * self.spectrum.third
         if third <= 0.0:
             return 0.0
@@ -124,7 +124,7 @@ class Population:
 def _spectrum(Z: FloatArray, bandwidth: float) -> Spectrum:
     """Return the spectrum as an audit sees it, of one row: that of halves, divided by 1/m + 1/n."""
     halves = np.arange(len(Z)) % 2
-    rows = ComparedRows.of(Z, compare(People(halves), len(Z), Terms(), tolerance=2.0))
+    rows = ComparedRows.of(Z, compare(People(halves), len(Z), Terms(), LARGEST_MMD2))
     found, _ = FeatureRows.draw(rows, bandwidth, np.random.default_rng(SEED)).by_chance(0)
     scale = 1.0 / float(np.sum(halves == 0)) + 1.0 / float(np.sum(halves == 1))
     return Spectrum(found.first / scale, found.second / scale**2, found.third / scale**3, found.largest / scale)

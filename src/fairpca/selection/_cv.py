@@ -1,7 +1,7 @@
 """FairPCACV: FairPCA at a tolerance that held-out rows have chosen."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,16 +9,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from fairpca._utils.checks import check_number
+from fairpca._utils.progress import say_with
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
-from fairpca.comparison import People, Terms
-from fairpca.estimator import LOOSEST, FairPCA
+from fairpca.comparison import LARGEST_MMD2, People, Terms
+from fairpca.estimator import FairPCA
 from fairpca.exceptions import NotCertifiedWarning
 from fairpca.fitting import Fitter, unfitted_copy
 from fairpca.inference import LEAST_ROWS
-from fairpca.path import FairPCAPath, check_decreasing
-from fairpca.rows import is_dask
+from fairpca.path import FairPCAPath
+from fairpca.selection._checks import check_choice
 from fairpca.selection._grid import default_tolerances
 from fairpca.selection._people_in_parts import PeopleInParts
 from fairpca.selection._scores import Scores, score_fold
@@ -27,7 +27,7 @@ from fairpca.selection._splits import check_parts, folds, one_split
 from fairpca.selection._tables import by_position
 from fairpca.solvers import solver_from
 
-_OWN = ("tolerances", "cv", "target", "confidence", "test_size", "n_jobs", "random_state")
+_OWN = ("tolerances", "cv", "target", "confidence", "test_size", "n_jobs", "callback", "random_state")
 """Parameters that are not those of `FairPCA`."""
 
 
@@ -74,6 +74,8 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         as by `fairpca.audit`.
     n_jobs : int, default=None
         Folds that are worked on at a time, in processes of their own; -1 takes all processors.
+    callback : callable, default=None
+        Called with a few words on what has been done; `print` shows them.
     random_state : int, RandomState instance or None, default=None
         Deals rows out, and draws what fits and bounds draw.
 
@@ -157,6 +159,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         bandwidth: Any = "median",
         standardize: bool = True,
         n_jobs: int | None = None,
+        callback: Callable[[str], None] | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -177,6 +180,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         self.bandwidth = bandwidth
         self.standardize = standardize
         self.n_jobs = n_jobs
+        self.callback = callback
         self.random_state = random_state
 
     def fit(
@@ -201,7 +205,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
             The fitted estimator. A fit that fails or is interrupted leaves it as it was.
         """
         people = People(sensitive_features, y, control_features, sample_weight)
-        asked = self._checked(X, people)
+        asked = check_choice(self, X, people)
         fitted = unfitted_copy(self)
         notes = fitted._fit(X, people, asked)
         self.__dict__ = fitted.__dict__
@@ -305,27 +309,10 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _checked(self, X: Any, people: People) -> FloatArray | None:
-        """Refuse what no work is needed to refuse; return the tolerances that were asked for."""
-        if people.sensitive_features is None:
-            raise ValueError("sensitive_features=None: a tolerance is chosen by how groups differ; pass them.")
-        if any(map(is_dask, [X, *people.tables.values()])):
-            raise TypeError(
-                "FairPCACV splits rows at random and needs them in memory; got a Dask collection. Use compute(), or "
-                'FairPCA with tolerance="auto", which needs no folds.'
-            )
-        if self.target is not None:
-            check_number("target", self.target, above=0.0)
-            check_number("test_size", self.test_size, above=0.0, below=1.0)
-            if not 0.5 <= self.confidence < 1.0:
-                raise ValueError(f"confidence={self.confidence!r} must be at least 0.5 and less than 1.")
-        solver_from(self.solver)
-        return None if self.tolerances is None else check_decreasing(self.tolerances)
-
     def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        model = FairPCA(**self._parameters(), tolerance=LOOSEST, random_state=seed)
-        fitter = Fitter.of(model, X, people, LOOSEST)
+        model = FairPCA(**self._parameters(), tolerance=LARGEST_MMD2, random_state=seed)
+        fitter = Fitter.of(model, X, people, LARGEST_MMD2)
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, attribute):
                 setattr(self, attribute, getattr(model, attribute))
@@ -353,7 +340,11 @@ class FairPCACV(TransformerMixin, BaseEstimator):
             for parts in splits
         )
         names = tuple(measure.measured.name for measure in table.compared.measures)
-        scores = Scores.of(self.tolerances_, names, Parallel(n_jobs=self.n_jobs)(tasks))
+        judged = []
+        for fold in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
+            judged.append(fold)
+            say_with(self.callback)(f"fold {len(judged)} of {len(splits)}")
+        scores = Scores.of(self.tolerances_, names, judged)
         self.n_splits_, self.cv_results_, self.best_index_ = len(splits), scores.table(), scores.best()
         self.best_score_ = float(self.cv_results_["mean_test_variance"][self.best_index_])
         tolerance = float(self.tolerances_[self.best_index_])
@@ -369,8 +360,10 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         X, people = table.to_fit(parts.fitted)
         if asked is None:
             # From the rows that are fitted to: the order of models must not depend on those that judge.
-            asked = default_tolerances(Fitter.of(unfitted_copy(path), X, people, LOOSEST), solver_from(self.solver))
+            of_part = Fitter.of(unfitted_copy(path), X, people, LARGEST_MMD2)
+            asked = default_tolerances(of_part, solver_from(self.solver))
         notes = path._fit(X, people, asked)
+        say_with(self.callback)(f"{len(path.models_)} models fitted to {len(parts.fitted)} rows")
         models, held = path.models_, table.to_judge(parts.held_out)
         judgements = fixed_sequence(models, held, self.target, self.confidence)
         certified = [index for index, judgement in judgements.items() if judgement.bound <= self.target]

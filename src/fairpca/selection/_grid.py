@@ -4,7 +4,7 @@
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.estimator import LOOSEST
+from fairpca.comparison import LARGEST_MMD2
 from fairpca.fitting import Fitter
 from fairpca.solvers import Solver
 
@@ -24,11 +24,11 @@ def default_tolerances(fitter: Fitter, solver: Solver) -> FloatArray:
     solver : Solver
         Solves.
     """
-    pca = fitter.fit(LOOSEST, solver, "pca")
+    pca = fitter.fit(LARGEST_MMD2, solver, "pca")
     levels = fitter.chance.levels(pca.components.rows[: pca.components.n_live])
     strictest = SHARE_OF_CHANCE * float(levels.min())
     loosest = max(float(pca.result.mmd2s.max()), 2.0 * float(levels.max()))
     tolerances = np.geomspace(loosest, strictest, N_TOLERANCES)
     # Plain PCA shows more on some folds than on all rows.
-    tolerances[0] = LOOSEST
+    tolerances[0] = LARGEST_MMD2
     return tolerances

@@ -15,7 +15,7 @@ from fairpca.solvers._line_search import Trial, wolfe_search
 from fairpca.solvers._metric import Metric
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 from fairpca.solvers.budget._chart import Chart, ChartPoint
-from fairpca.solvers.budget._closest import closest_at_frame
+from fairpca.solvers.budget._closest import closest_at_frame, closest_at_point
 from fairpca.solvers.budget._curvature import Model, View
 from fairpca.solvers.budget._dual import ACCURACY
 from fairpca.solvers.budget._lagrangian import Lagrangian
@@ -211,6 +211,7 @@ class BudgetRun:
         """Spend what is left of the tolerances where that buys visible variance: a step or two, and no Hessian."""
         goals = (1 - LAST_ERROR) * self._tolerances
         for share in LAST_STEPS:
+            cycle = self._with_closest_multipliers(cycle)
             here = cycle.point.evaluation
             slack = np.where(cycle.multipliers > 0, goals - here.discrepancies, 0.0)
             worth = float(cycle.multipliers @ slack)
@@ -223,6 +224,14 @@ class BudgetRun:
             if there.evaluation.meets(self._tolerances) and there.evaluation.variance > here.variance - VISIBLE / 10:
                 cycle = replace(cycle, point=there)
         return cycle
+
+    def _with_closest_multipliers(self, cycle: Cycle) -> Cycle:
+        """Return the cycle with multipliers that fit its end, where several meet and its own do not fit."""
+        if len(self._tolerances) == 1 or cycle.residual <= STATIONARY:
+            return cycle
+        active = cycle.point.evaluation.discrepancies >= USED * self._tolerances
+        fitted = replace(cycle, multipliers=closest_at_point(cycle.point, active))
+        return fitted if fitted.residual < cycle.residual else cycle
 
     def _last_step(self, cycle: Cycle, slack: FloatArray) -> FloatArray:
         """Return the Newton step of the Lagrangian among those that add so much to the active h_j."""

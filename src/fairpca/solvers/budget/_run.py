@@ -42,6 +42,9 @@ error."""
 STATIONARY = 1e-3
 """Residual of the optimality conditions, relative to the gradient of variance, that counts as none."""
 
+FOREIGN = 0.1
+"""The residual above which multipliers are not those of the point: a guard held it, or a spring."""
+
 SPRINGS = 0.0, 4.0, 64.0, 1024.0
 """Stiffness of springs, in units of mu / tau, that is tried where the Lagrangian has a saddle."""
 
@@ -210,8 +213,8 @@ class BudgetRun:
     def _used_up(self, cycle: Cycle) -> Cycle:
         """Spend what is left of the tolerances where that buys visible variance: a step or two, and no Hessian."""
         goals = (1 - LAST_ERROR) * self._tolerances
+        cycle = self._with_closest_multipliers(cycle)
         for share in LAST_STEPS:
-            cycle = self._with_closest_multipliers(cycle)
             here = cycle.point.evaluation
             slack = np.where(cycle.multipliers > 0, goals - here.discrepancies, 0.0)
             worth = float(cycle.multipliers @ slack)
@@ -226,12 +229,11 @@ class BudgetRun:
         return cycle
 
     def _with_closest_multipliers(self, cycle: Cycle) -> Cycle:
-        """Return the cycle with multipliers that fit its end, where several meet and its own do not fit."""
-        if len(self._tolerances) == 1 or cycle.residual <= STATIONARY:
+        """Return the cycle with multipliers that fit its end, where its own are those of other measures."""
+        if len(self._tolerances) == 1 or cycle.residual <= FOREIGN:
             return cycle
-        active = cycle.point.evaluation.discrepancies >= USED * self._tolerances
-        fitted = replace(cycle, multipliers=closest_at_point(cycle.point, active))
-        return fitted if fitted.residual < cycle.residual else cycle
+        active = cycle.point.evaluation.discrepancies >= (1 - ACCURACY) * TARGET * self._tolerances
+        return replace(cycle, multipliers=closest_at_point(cycle.point, active))
 
     def _last_step(self, cycle: Cycle, slack: FloatArray) -> FloatArray:
         """Return the Newton step of the Lagrangian among those that add so much to the active h_j."""

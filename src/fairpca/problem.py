@@ -18,6 +18,8 @@ class Discrepancy(Protocol):
         Length of the vector h.
     n_rows : int
         Rows that it compares, which tell what a value costs.
+    is_exact : bool
+        Whether answers are judged by these values, and not by those that they approximate.
     has_exact_hessian : bool
         Whether the last Hessian was that of all rows, or of a sample of them.
     hessian_rows : int
@@ -26,6 +28,7 @@ class Discrepancy(Protocol):
 
     n_measures: int
     n_rows: int
+    is_exact: bool
     has_exact_hessian: bool
     hessian_rows: int
 

@@ -83,11 +83,15 @@ class TwoLevelMMD:
 
     Attributes
     ----------
+    is_exact : bool
+        False: away from where h is known it is approximate.
     has_exact_hessian : bool
         Whether the last Hessian was that of all rows.
     hessian_rows : int
         Rows of the last Hessian.
     """
+
+    is_exact = False
 
     def __init__(self, fine: FirstOrderMMD, curvature: Curvature | None, coarse: ExactMMD, ledger: Ledger) -> None:
         self.n_measures = fine.n_measures

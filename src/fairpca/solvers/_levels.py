@@ -26,9 +26,9 @@ STRICTER = 0.5, 0.1
 """Shares of the tolerance that a sample is asked for when its answer cannot be made to meet the tolerance on all rows:
 with fewer live components it may."""
 
-MAX_CORRECTIONS, FAR_OFF, HELPED = 3, 1.5, 0.8
-"""How often the answer of few rows is asked for again, from which share of the tolerance on, and to which share of that
-it must have come down: a cycle on a sample costs less than a gradient of all rows."""
+MAX_CORRECTIONS, FAR_OFF, HELPED, HARDLY_STRICTER = 3, 1.5, 0.8, 0.95
+"""How often the answer of few rows is asked for again, from which share of the tolerance on, to which share of that it
+must have come down, and to which share the goal: a cycle on a sample costs less than a gradient of all rows."""
 
 WIDE = 0.5
 """Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
@@ -186,7 +186,7 @@ class LevelsTask:
 
         Few rows are asked for as much more as their h exceeds that of all rows, first at another frame. Where the
         answer is far off on all rows all the same, as with tolerances far below what chance shows of small groups, the
-        excess is taken from the answer, and a stricter one asked for.
+        excess is taken from the answer, and a stricter one asked for, if it is stricter for the measure farthest off.
         """
         goals = asked + np.maximum(0.0, excess)
         solution = solve(goals, start)
@@ -197,7 +197,11 @@ class LevelsTask:
             before, worst = worst, strain(known, asked)
             if not FAR_OFF < worst < HELPED * before or not solution.result.meets or self._remaining() == 0.0:
                 break
-            goals = np.minimum(goals, asked + np.maximum(0.0, solution.result.mmd2s - known))
+            farthest = int(np.argmax(known / asked))
+            stricter = np.minimum(goals, asked + np.maximum(0.0, solution.result.mmd2s - known))
+            if stricter[farthest] > HARDLY_STRICTER * goals[farthest]:
+                break
+            goals = stricter
             solution = solve(goals, guess)
         return solution.warm.on_other_rows(self._pca)
 

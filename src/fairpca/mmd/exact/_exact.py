@@ -51,6 +51,7 @@ class ExactMMD:
     exponentials.
     """
 
+    is_exact = True
     has_exact_hessian = True
 
     def __init__(

@@ -189,7 +189,8 @@ class BudgetRun:
             here = cycle.point.evaluation
             self._on_cycle(cycle)
             if self._finished(cycle):
-                if self._problem.discrepancy.has_exact_hessian and cycle.point.b.size:
+                # An approximation is off by more than what is left.
+                if self._problem.discrepancy.is_exact and cycle.point.b.size:
                     cycle = self._used_up(cycle)
                 return self._outcome(cycle.multipliers, end=cycle)
             if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:

@@ -72,5 +72,5 @@ def check_fields(where: str, record: Mapping[str, Any], kinds: Mapping[str, Kind
 
 def short(value: Any) -> str:
     """Return what a value looks like, in a few letters."""
-    words = repr(value)
+    words = " ".join(repr(value).split())
     return words if len(words) <= 40 else f"{words[:37]}..."

@@ -32,6 +32,9 @@ END_SIGNATURE, LARGE_SIGNATURE = b"PK\5\6", b"PK\6\7"
 LARGE_LOCATOR = 20
 """Bytes of a locator of lists beyond 4 GB, which the zip library would follow."""
 
+MOST_WORDS = 400
+"""Letters of a reason, which may repeat what the file says."""
+
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """All members have one time, so that one model is always the same bytes."""
 
@@ -99,7 +102,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     # Besides ValueError: what the zip library and too deep a nesting can raise.
     except (ValueError, BadZipFile, EOFError, RuntimeError, OverflowError, struct.error) as error:
-        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {error}") from None
+        reason = " ".join(str(error).split())[:MOST_WORDS]
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {reason}") from None
 
 
 def _information(member: str) -> ZipInfo:

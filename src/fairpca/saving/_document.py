@@ -50,13 +50,13 @@ def document_of(text: bytes) -> tuple[dict[str, Any], dict[str, str]]:
     _check_size(text)
     found = strict_json.parse(text)
     if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
-        raise ValueError(f"its document does not say that its format is {FORMAT!r}.")
+        raise ValueError(f"the document does not say that its format is {FORMAT!r}.")
     _check_version(found.pop("format_version", None), found.get("fairpca"))
-    check_fields("its document", {name: found[name] for name in HEADER if name in found}, HEADER)
+    check_fields("the document", {name: found[name] for name in HEADER if name in found}, HEADER)
     del found["fairpca"]
     claimed, digests = found.pop("sha256"), found.pop("arrays")
     if digest_of(text.replace(claimed.encode("utf-8", "replace"), UNSIGNED.encode(), 1)) != claimed:
-        raise ValueError("its document is not as it was written: the checksum differs.")
+        raise ValueError("the document is not as it was written: the checksum differs.")
     return found, digests
 
 
@@ -67,7 +67,7 @@ def digest_of(content: bytes) -> str:
 
 def _check_version(found: Any, written_by: Any) -> None:
     if type(found) is not int or found < 1:
-        raise ValueError(f"its document has the format version {found!r}, which must be a whole number of at least 1.")
+        raise ValueError(f"the document has the format version {found!r}, which must be a whole number of at least 1.")
     if found > VERSION:
         raise ValueError(
             f"it was written by a newer version, fairpca {written_by}: format {found}, this fairpca reads {VERSION}; "
@@ -77,7 +77,7 @@ def _check_version(found: Any, written_by: Any) -> None:
 
 def _check_size(text: bytes) -> None:
     if len(text) > MOST_BYTES:
-        raise ValueError(f"its document has {len(text):,} bytes; {MOST_BYTES:,} are allowed.")
+        raise ValueError(f"the document has {len(text):,} bytes; {MOST_BYTES:,} are allowed.")
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values > MOST_VALUES:
-        raise ValueError(f"its document has about {values:,} values; {MOST_VALUES:,} are allowed.")
+        raise ValueError(f"the document has about {values:,} values; {MOST_VALUES:,} are allowed.")

@@ -30,7 +30,8 @@ def pca_of(model: "FairPCA") -> PCA | Pipeline:
         A fitted model.
     """
     check_is_fitted(model)
-    if not model.standardize:
+    # By the scales, too: `standardize` is for the next fit.
+    if not model.standardize and np.all(model.scale_ == 1.0):
         return _named(_pca(model, model.mean_), model)
     # As after a fit of the pipeline: the scaler has centred the rows that PCA sees.
     steps = [("scale", _named(_scaler(model), model)), ("pca", _pca(model, np.zeros_like(model.mean_)))]

@@ -203,6 +203,16 @@ def test_forged_documents_are_refused_or_work(model, path):
     assert loaded > 20
 
 
+def test_nested_documents_are_refused(model, path):
+    document, arrays = fair_pca_to_archive(model)
+    for depth in (40, 900):
+        nested = []
+        for _ in range(depth):
+            nested = [nested]
+        write_archive(path, document | {"parameters": document["parameters"] | {"init": nested}}, arrays)
+        assert "more than 32 deep" in refusal(path, path.read_bytes())
+
+
 def test_forged_arrays_are_refused(model, path):
     document, arrays = fair_pca_to_archive(model)
     p = model.n_features_in_

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._utils.checks import check_mmd, check_name
+from fairpca._utils.checks import check_init, check_mmd
 from fairpca._utils.schema import TABLE, TEXT, Kind, check_fields
 from fairpca._utils.typing import AnyArray
-from fairpca.comparison import Terms
+from fairpca.comparison import Terms, check_auto, check_tolerances
 from fairpca.mmd import Scales
 from fairpca.saving._archive import Archive
 from fairpca.saving._schema import LEARNED, NAMES, PARAMETERS, check_learned
 from fairpca.saving._values import Decoder, Encoder
-from fairpca.solvers import SOLVERS
+from fairpca.solvers import STARTS, solver_from
 
 if TYPE_CHECKING:
     from fairpca.estimator import FairPCA
@@ -81,7 +81,7 @@ def fair_pca_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArra
     check_fields("parameters", parameters, PARAMETERS)
     check_learned(learned)
     model = FairPCA(**parameters)
-    _check_words(model, learned["n_components_"])
+    _check_parameters(model, *learned["components_"].shape)
     for name, value in learned.items():
         setattr(model, name, value)
     if document["output"] is not None:
@@ -108,13 +108,17 @@ def _learned_names(model: "FairPCA") -> list[str]:
     return [name for name in LEARNED | NAMES if name in learned]
 
 
-def _check_words(model: "FairPCA", n_components: int) -> None:
+def _check_parameters(model: "FairPCA", n_components: int, n_features: int) -> None:
     """Refuse parameters that a fit would refuse."""
     try:
         Terms.of(model)
         Scales.of(model.bandwidth)
         check_mmd(model.mmd, n_components)
-        if isinstance(model.solver, str):
-            check_name("solver", model.solver, SOLVERS)
+        check_init(model.init, STARTS, n_components, n_features)
+        solver_from(model.solver)
+        if isinstance(model.tolerance, str):
+            check_auto(model.tolerance)
+        else:
+            check_tolerances(model.tolerance)
     except TypeError as error:
         raise ValueError(str(error)) from None

@@ -18,6 +18,9 @@ from fairpca._utils.typing import AnyArray
 from fairpca.saving._records import RECORDS, fields_of, is_record, made, status_named
 from fairpca.solvers import Status
 
+MOST_NESTED = 32
+"""Lists and tables in each other; those of a model are not ten deep."""
+
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -123,7 +126,7 @@ class Decoder:
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
-        self._unused = dict(arrays)
+        self._unused, self._depth = dict(arrays), 0
         self._tags: dict[str, Callable[[Any], Any]] = {
             "$float": _not_finite,
             "$tuple": lambda items: tuple(self._list(items)),
@@ -136,10 +139,8 @@ class Decoder:
 
     def decode(self, value: Any) -> Any:
         """Return the value that JSON types stand for; anything that `Encoder` does not write is a ValueError."""
-        if isinstance(value, list):
-            return self._list(value)
-        if isinstance(value, dict):
-            return self._table(value)
+        if isinstance(value, list | dict):
+            return self._inside(value)
         if isinstance(value, int) and not isinstance(value, bool) and not is_number(value):
             raise ValueError("a whole number in it is too large.")
         return value
@@ -148,6 +149,14 @@ class Decoder:
         """Refuse arrays that nothing has asked for."""
         if self._unused:
             raise ValueError(f"it has arrays that belong nowhere: {', '.join(map(repr, self._unused))}.")
+
+    def _inside(self, value: list[Any] | dict[str, Any]) -> Any:
+        if self._depth == MOST_NESTED:
+            raise ValueError(f"it has lists or tables more than {MOST_NESTED} deep in each other.")
+        self._depth += 1
+        decoded = self._list(value) if isinstance(value, list) else self._table(value)
+        self._depth -= 1
+        return decoded
 
     def _list(self, items: Any) -> list[Any]:
         if not isinstance(items, list):

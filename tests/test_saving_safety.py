@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import fairpca
+from damaged_files import Mutations, edit, members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError
 from fairpca.saving import READERS, fair_pca_to_archive, read_archive, write_archive
@@ -51,20 +52,6 @@ def path(tmp_path):
     return tmp_path / "model.fairpca"
 
 
-def members_of(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {info.filename: archive.read(info) for info in archive.infolist()}
-
-
-def zipped(members, compression=zipfile.ZIP_STORED):
-    """Return an archive of names and contents, which may come as pairs to have a name twice."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in members.items() if isinstance(members, dict) else members:
-            archive.writestr(zipfile.ZipInfo(name), content, compression)
-    return buffer.getvalue()
-
-
 def refusal(path, content):
     """Return in which words a file is refused."""
     path.write_bytes(content)
@@ -75,97 +62,11 @@ def refusal(path, content):
     return message
 
 
-class Mutations:
-    """Files that chance makes of a model file, with zip and JSON kept whole in some of them."""
-
-    def __init__(self, content):
-        self.content, self.members = content, members_of(content)
-        self.arrays = [name for name in self.members if name != "model.json"]
-
-    def flipped(self, rng):
-        changed = bytearray(self.content)
-        for place in rng.integers(len(changed), size=rng.integers(1, 4)):
-            changed[place] ^= 1 << int(rng.integers(8))
-        return bytes(changed)
-
-    def truncated(self, rng):
-        return self.content[: rng.integers(len(self.content))]
-
-    def inserted(self, rng):
-        place = int(rng.integers(len(self.content) + 1))
-        return self.content[:place] + rng.bytes(int(rng.integers(1, 9))) + self.content[place:]
-
-    def deleted(self, rng):
-        place = int(rng.integers(len(self.content)))
-        return self.content[:place] + self.content[place + int(rng.integers(1, 9)) :]
-
-    def swapped(self, rng):
-        one, other = rng.choice(self.arrays, size=2, replace=False)
-        return zipped(self.members | {one: self.members[other], other: self.members[one]})
-
-    def array_changed(self, rng):
-        name = str(rng.choice(self.arrays))
-        array = np.load(io.BytesIO(self.members[name]))
-        index = int(rng.integers(array.size))
-        array.flat[index] = not array.flat[index] if array.dtype == bool else np.nextafter(array.flat[index], np.inf)
-        buffer = io.BytesIO()
-        np.save(buffer, array)
-        return zipped(self.members | {name: buffer.getvalue()})
-
-    def edited(self, rng):
-        document = json.loads(self.members["model.json"])
-        edit(document, rng)
-        return zipped(self.members | {"model.json": json.dumps(document).encode()})
-
-    def every(self):
-        ways = [self.flipped] * 3 + [self.truncated, self.inserted, self.deleted]
-        ways += [self.swapped, self.array_changed] + [self.edited] * 2
-        for number in range(N_MUTATIONS):
-            yield ways[number % len(ways)](np.random.default_rng(number))
-
-
-def places_in(value):
-    """Yield every table or list inside a document, with each of its keys."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield value, key
-        yield from places_in(inner)
-
-
-OTHERS = [None, True, -1, 0, 1, 3, 10**18, 10**30, 0.5, -1e308, "", "nan", "x", [], [[]], {}, {"$float": "nan"}]
-OTHERS += [{"$float": "x"}, {"$array": "mean_"}, {"$array": []}, {"$tuple": [1]}, {"$floats": [1.0]}, {"$Budget": {}}]
-OTHERS += [{"$dict": [[1, 2], [1, 3]]}, {"$dict": [[[], 2]]}, {"$status": "CONVERGED"}, {"$os.system": {"x": 1}}]
-OTHERS += [{"$Scales": {"factors": {"$tuple": [-1.0]}, "bandwidth": "median"}}, {"$strings": ["a", "b"]}, {"$a": 1}]
-OTHERS += [
-    {"$EqualizedOdds": {}},
-    {"$strings": [1]},
-    {"$floats": {}},
-    {"$status": []},
-    {"$tuple": 3},
-    {"a": 1, "$b": 2},
-]
-
-
-def edit(document, rng):
-    """Change one place of a document: another value, a key less, or a key more."""
-    places = list(places_in(document))
-    table, key = places[int(rng.integers(len(places)))]
-    way = rng.integers(6)
-    if way == 0:
-        del table[key]
-    elif way == 1 and isinstance(table, dict):
-        table[str(rng.choice(["extra", "$x", "__class__"]))] = OTHERS[int(rng.integers(len(OTHERS)))]
-    elif way == 2 and type(table[key]) in (int, float):
-        table[key] = table[key] + 1
-    else:
-        table[key] = OTHERS[int(rng.integers(len(OTHERS)))]
-
-
 def test_a_thousand_damaged_files_are_refused_or_are_the_same_model(content, model, path):
     same = model.transform(ROWS).tobytes(), model.summary(), repr(model.result_)
     words = []
     tracemalloc.start()
-    for changed in Mutations(content).every():
+    for changed in Mutations(content).every(N_MUTATIONS):
         path.write_bytes(changed)
         try:
             loaded = fairpca.load(path)
@@ -248,65 +149,6 @@ def test_nothing_is_unpickled(content, path):
             array_of("mean_", payload)
         assert "no model file" in refusal(path, payload)
     assert not marker.exists()
-
-
-NPY = npy_of("x", np.arange(6.0).reshape(2, 3))
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        b"",
-        NPY[:50],
-        NPY[:-1],
-        NPY + b"\0",
-        NPY.replace(b"(2, 3)", b"(2, 4)"),
-        NPY.replace(b"(2, 3)", b"(9999999999999999, 3)"),
-        NPY.replace(b"(2, 3)", b"(-2, -3)"),
-        NPY.replace(b"(2, 3)", b"(2, x)"),
-        NPY.replace(b"<f8", b"|O8"),
-        NPY.replace(b"<f8", b"<M8"),
-        NPY.replace(b"<f8", b">f8"),
-        NPY.replace(b"<f8", b"|V8"),
-        NPY.replace(b"'<f8'", b"[('a', '<f8')]"),
-        NPY.replace(b"\x93NUMPY\x01", b"\x93NUMPY\x03"),
-        NPY[:8] + b"\x40\x00" + NPY[10:],
-        NPY[:10] + b"(" * 118 + NPY[128:],
-        npy_of("x", np.zeros((1,) * 30)).replace(b"(1, " + b"1, " * 28, b"(" + b"1, " * 70),
-        npy_of("x", np.array(["ab"]))[:-1] + b"\xff",
-    ],
-)
-def test_arrays_that_are_no_plain_arrays_are_refused(changed):
-    assert changed != NPY
-    with pytest.raises(ValueError, match="the array 'x'"):
-        array_of("x", changed)
-
-
-@pytest.mark.parametrize(
-    "array",
-    [
-        np.arange(6).reshape(2, 3),
-        np.asfortranarray(np.eye(3, 2)),
-        np.arange(12.0)[::2],
-        np.array(3.5),
-        np.zeros((0, 4)),
-        np.array([True, False]),
-        np.array(["", "é"]),
-        np.arange(3, dtype=">f8"),
-        np.arange(3, dtype=np.float32),
-    ],
-)
-def test_plain_arrays_come_back(array):
-    found = array_of("x", npy_of("x", array))
-    np.testing.assert_array_equal(found, array)
-    assert found.dtype == array.dtype.newbyteorder("=")
-    assert found.flags.writeable
-
-
-def test_other_arrays_are_not_written():
-    for array in (np.array([1j]), np.array(["2020-01-01"], "M8[D]"), np.array([object()]), np.zeros(2, "f2")):
-        with pytest.raises(ValueError, match="x is an array of"):
-            npy_of("x", array)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ FLOORS = {
     "cli": 10,
     "paper": 9,
     "selection": 8,
+    "saving": 8,
     "auditing": 8,
     "planning": 8,
     "path": 8,
@@ -44,6 +45,7 @@ HOMES = {
     "Verification": "auditing",
     "audit": "auditing",
     "fair_pca_path": "path",
+    "load": "saving",
     "load_certificate": "auditing",
     "plan": "planning",
     "show_versions": "versions",
@@ -121,7 +123,7 @@ def test_private_modules_stay_in_their_folder(path):
 
 
 def test_the_core_needs_no_extra():
-    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask"}
+    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask", "onnx", "skl2onnx"}
     for path in MODULES:
         if room(path) == "cli":
             continue

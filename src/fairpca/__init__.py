@@ -7,6 +7,7 @@ from fairpca.auditing import AuditResult, Certificate, Verification, audit, load
 from fairpca.estimator import FairPCA
 from fairpca.path import FairPCAPath, fair_pca_path
 from fairpca.planning import Plan, plan
+from fairpca.saving import load
 from fairpca.selection import FairPCACV
 from fairpca.versions import show_versions
 
@@ -23,6 +24,7 @@ __all__ = [
     "__version__",
     "audit",
     "fair_pca_path",
+    "load",
     "load_certificate",
     "plan",
     "show_versions",

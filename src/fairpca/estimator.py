@@ -29,6 +29,7 @@ from fairpca.fitting import (
     words_on_null_components,
     words_on_shrinking,
 )
+from fairpca.saving import Portable
 from fairpca.solvers import OuterStep, Status, solver_from
 
 _WHAT_ECHOES_MEAN = (
@@ -40,7 +41,7 @@ VISIBLY_SHRUNK = 0.999
 """Share of a component outside the null axes below which the user is told."""
 
 
-class FairPCA(LinearProjection):
+class FairPCA(Portable, LinearProjection):
     r"""Principal component analysis whose projections look alike for groups of people.
 
     Finds an orthonormal V (p x d) that

@@ -1,4 +1,4 @@
-"""Warnings of the package, each of its own class so that they can be filtered."""
+"""Warnings and errors of the package, each of its own class so that they can be filtered."""
 # SPDX-License-Identifier: MIT
 
 from sklearn.exceptions import ConvergenceWarning
@@ -9,6 +9,7 @@ __all__ = [
     "ConvergenceWarning",
     "EffortWarning",
     "LeftOutWarning",
+    "ModelFileError",
     "NoSensitiveFeaturesWarning",
     "NotCertifiedWarning",
     "NullComponentsWarning",
@@ -31,6 +32,10 @@ class EffortWarning(UserWarning):
 
 class LeftOutWarning(UserWarning):
     """Rows of small groups were left out of a comparison, as was asked for."""
+
+
+class ModelFileError(ValueError):
+    """A file is no model that this version can load, or not the whole of one, or not as it was written."""
 
 
 class NoSensitiveFeaturesWarning(UserWarning):

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from fairpca._utils import strict_json
 from fairpca._utils.files import writing
 
 FORMAT = "fairpca certificate"
@@ -44,8 +45,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise ValueError(f"{path} has more than {MOST_BYTES >> 20} MB: a certificate has a few thousand bytes.")
     try:
-        found = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        found = strict_json.parse(content)
+    except ValueError as error:
         raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
     if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
         raise ValueError(f"{path} is no certificate: it does not say that its format is {FORMAT!r}.")
@@ -53,14 +54,3 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if type(schema) is not int or schema != SCHEMA:
         raise ValueError(f"{path} has the schema {schema!r}; this version of fairpca reads schema {SCHEMA} only.")
     return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a field occurs twice")
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")

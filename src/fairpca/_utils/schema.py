@@ -1,0 +1,76 @@
+"""Which fields a record from a file has, and what may stand in each."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What may stand in a field.
+
+    Attributes
+    ----------
+    words : str
+        In words.
+    fits : callable
+        Tells whether a value may.
+    """
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a finite number that a double can hold."""
+    return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 2**63)
+
+
+def is_texts(value: Any) -> bool:
+    """Tell whether a value is a table of texts."""
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+
+
+def whole(least: int, most: int = 2**63 - 1) -> Kind:
+    """Return the kind of whole numbers in a range."""
+    return Kind(f"a whole number of at least {least}", lambda value: type(value) is int and least <= value <= most)
+
+
+TEXT = Kind("a text", lambda value: isinstance(value, str))
+NUMBER = Kind("a finite number", is_number)
+POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)
+TEXTS = Kind("a table of texts", is_texts)
+LABEL = Kind("a text, a number, true, false or null", lambda v: v is None or isinstance(v, str | bool) or is_number(v))
+TEXT_OR_TEXTS = Kind("a text or a table of texts", lambda value: isinstance(value, str) or is_texts(value))
+ATTRIBUTE_KIND = Kind('"groups" or "continuous"', lambda value: value in ("groups", "continuous"))
+TABLE = Kind("a table", lambda value: isinstance(value, dict))
+
+
+def check_fields(where: str, record: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+    """Refuse fields that are missing, unknown or of the wrong kind.
+
+    Parameters
+    ----------
+    where : str
+        What the fields are of, in words.
+    record : mapping
+        The fields.
+    kinds : mapping of str to Kind
+        What they must be.
+    """
+    missing, unknown = [name for name in kinds if name not in record], [name for name in record if name not in kinds]
+    if missing:
+        raise ValueError(f"{where} lacks {', '.join(map(repr, missing))}.")
+    if unknown:
+        raise ValueError(f"{where} has fields that nobody knows: {', '.join(map(repr, unknown))}.")
+    for name, kind in kinds.items():
+        if not kind.fits(record[name]):
+            raise ValueError(f"{where} has {short(record[name])} in {name!r}, which must be {kind.words}.")
+
+
+def short(value: Any) -> str:
+    """Return what a value looks like, in a few letters."""
+    words = " ".join(repr(value).split())
+    return words if len(words) <= 40 else f"{words[:37]}..."

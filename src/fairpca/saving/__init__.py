@@ -1,0 +1,17 @@
+"""Fitted models as files without pickle, as estimators of scikit-learn, and as ONNX graphs."""
+# SPDX-License-Identifier: MIT
+
+from fairpca.saving._archive import read_archive, write_archive
+from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
+from fairpca.saving._load import READERS, load
+from fairpca.saving._portable import Portable
+
+__all__ = [
+    "READERS",
+    "Portable",
+    "fair_pca_from_archive",
+    "fair_pca_to_archive",
+    "load",
+    "read_archive",
+    "write_archive",
+]

@@ -1,0 +1,210 @@
+"""Values of Python as JSON and back, with nothing lost.
+
+Texts, truths, whole numbers, finite numbers, null, lists and tables stand for themselves. Anything else is a table of
+one field that begins with a dollar: {"$float": "nan"}, {"$tuple": [1, 2]}, {"$dict": [[key, value], ...]},
+{"$array": "name"} for a member of its own, {"$floats": [...]} and {"$strings": [...]} for short ones in place,
+{"$status": "CONVERGED"}, and {"$Budget": {...}} for objects of the classes in `_records.py`.
+"""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fairpca._utils.schema import is_number, short
+from fairpca._utils.typing import AnyArray
+from fairpca.saving._records import RECORDS, fields_of, is_record, made, status_named
+from fairpca.solvers import Status
+
+MOST_NESTED = 32
+"""Lists and tables in each other; those of a model are not ten deep."""
+
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class Encoder:
+    """From values to JSON.
+
+    Parameters
+    ----------
+    remedy : str
+        What to do about a value that cannot be written; {} is what it is the value of.
+    prefix : str, default=""
+        What the names of arrays begin with.
+
+    Attributes
+    ----------
+    arrays : dict of str to ndarray
+        The arrays that were met.
+    """
+
+    def __init__(self, remedy: str, prefix: str = "") -> None:
+        self._remedy, self._prefix = remedy, prefix
+        self.arrays: dict[str, AnyArray] = {}
+
+    def encode(self, value: Any, where: str, *, in_place: bool = False) -> Any:
+        """Return a value in JSON types.
+
+        Parameters
+        ----------
+        value : Any
+            The value.
+        where : str
+            What it is the value of, for names of arrays and for messages.
+        in_place : bool, default=False
+            Whether arrays stay in the document.
+        """
+        if isinstance(value, Status):
+            return {"$status": value.name}
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | str):
+            return str(value) if isinstance(value, str) else value
+        if isinstance(value, int | float):
+            return self._number(value, where)
+        if isinstance(value, np.ndarray):
+            return self._array(value, where, in_place)
+        if is_record(value):
+            return self._record(value, where)
+        if type(value) in (list, tuple):
+            items = [self.encode(each, f"{where}.{k}", in_place=in_place) for k, each in enumerate(value)]
+            return items if type(value) is list else {"$tuple": items}
+        if isinstance(value, Mapping):
+            return self._mapping(value, where)
+        raise self._refusal(value, where)
+
+    def _array(self, array: AnyArray, where: str, in_place: bool) -> dict[str, Any]:
+        if array.dtype == object and array.ndim == 1 and all(isinstance(each, str) for each in array):
+            return {"$strings": [str(each) for each in array]}
+        if in_place and array.dtype == np.float64 and array.ndim == 1:
+            return {"$floats": [self._number(each, where) for each in array.tolist()]}
+        if in_place or array.dtype == object or type(array) not in (np.ndarray, np.memmap):
+            raise self._refusal(array, where)
+        self.arrays[f"{self._prefix}{where}"] = np.asarray(array)
+        return {"$array": f"{self._prefix}{where}"}
+
+    def _record(self, record: Any, where: str) -> dict[str, Any]:
+        names = fields_of(type(record))
+        if not names and vars(record):
+            raise self._refusal(record, where)
+        values = {name: self.encode(getattr(record, name), f"{where}__{name}", in_place=True) for name in names}
+        return {f"${type(record).__name__}": values}
+
+    def _mapping(self, mapping: Mapping[Any, Any], where: str) -> dict[str, Any]:
+        values = [self.encode(each, f"{where}.{key}", in_place=True) for key, each in mapping.items()]
+        if all(isinstance(key, str) and not key.startswith("$") for key in mapping):
+            return dict(zip(map(str, mapping), values, strict=True))
+        keys = [self.encode(key, where, in_place=True) for key in mapping]
+        if any(isinstance(key, list | dict) for key in keys):
+            raise self._refusal(mapping, where)
+        return {"$dict": [list(pair) for pair in zip(keys, values, strict=True)]}
+
+    def _number(self, value: int | float, where: str) -> Any:
+        if isinstance(value, int):
+            if not is_number(int(value)):
+                raise self._refusal(value, where)
+            return int(value)
+        number = float(value)
+        return number if math.isfinite(number) else {"$float": str(number)}
+
+    def _refusal(self, value: Any, where: str) -> ValueError:
+        return ValueError(
+            f"{where}={short(value)} cannot be written to a model file, which holds numbers, texts, lists, arrays, and "
+            f"solvers, scales and notions of this package. {self._remedy.format(where.partition('.')[0])}"
+        )
+
+
+class Decoder:
+    """From JSON to values.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+        Arrays by their names.
+    """
+
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+        self._unused, self._depth = dict(arrays), 0
+        self._tags: dict[str, Callable[[Any], Any]] = {
+            "$float": _not_finite,
+            "$tuple": lambda items: tuple(self._list(items)),
+            "$dict": self._dict,
+            "$array": self._named_array,
+            "$floats": self._floats,
+            "$strings": _strings,
+            "$status": status_named,
+        }
+
+    def decode(self, value: Any) -> Any:
+        """Return the value that JSON types stand for; anything that `Encoder` does not write is a ValueError."""
+        if isinstance(value, list | dict):
+            return self._inside(value)
+        if isinstance(value, int) and not isinstance(value, bool) and not is_number(value):
+            raise ValueError("a whole number in it is too large.")
+        return value
+
+    def check_all_used(self) -> None:
+        """Refuse arrays that nothing has asked for."""
+        if self._unused:
+            raise ValueError(f"it has arrays that belong nowhere: {', '.join(map(repr, self._unused))}.")
+
+    def _inside(self, value: list[Any] | dict[str, Any]) -> Any:
+        if self._depth == MOST_NESTED:
+            raise ValueError(f"it has lists or tables more than {MOST_NESTED} deep in each other.")
+        self._depth += 1
+        decoded = self._list(value) if isinstance(value, list) else self._table(value)
+        self._depth -= 1
+        return decoded
+
+    def _list(self, items: Any) -> list[Any]:
+        if not isinstance(items, list):
+            raise ValueError(f"{short(items)} stands where a list must be.")
+        return [self.decode(each) for each in items]
+
+    def _table(self, table: dict[str, Any]) -> Any:
+        if not any(name.startswith("$") for name in table):
+            return {name: self.decode(each) for name, each in table.items()}
+        ((tag, content),) = table.items() if len(table) == 1 else [("", None)]
+        if tag in self._tags:
+            return self._tags[tag](content)
+        if tag[1:] not in RECORDS or not isinstance(content, dict):
+            raise ValueError(f"{short(table)} stands for nothing that is known.")
+        return made(tag[1:], {name: self.decode(each) for name, each in content.items()})
+
+    def _dict(self, pairs: Any) -> dict[Any, Any]:
+        decoded = self._list(pairs)
+        if not all(isinstance(pair, list) and len(pair) == 2 and _is_key(pair[0]) for pair in decoded):
+            raise ValueError(f"{short(pairs)} are no keys and values.")
+        found = dict(decoded)
+        if len(found) < len(decoded):
+            raise ValueError("a key occurs twice.")
+        return found
+
+    def _named_array(self, name: Any) -> AnyArray:
+        if not isinstance(name, str) or name not in self._unused:
+            raise ValueError(f"the array {short(name)} is missing, or asked for twice.")
+        return self._unused.pop(name)
+
+    def _floats(self, items: Any) -> AnyArray:
+        numbers = self._list(items)
+        if not all(isinstance(number, float) for number in numbers):
+            raise ValueError(f"{short(items)} are no numbers.")
+        return np.array(numbers, dtype=np.float64)
+
+
+def _not_finite(name: Any) -> float:
+    if not isinstance(name, str) or name not in NOT_FINITE:
+        raise ValueError(f"{short(name)} is no number.")
+    return NOT_FINITE[name]
+
+
+def _strings(items: Any) -> AnyArray:
+    if not isinstance(items, list) or not all(isinstance(each, str) for each in items):
+        raise ValueError(f"{short(items)} are no texts.")
+    return np.array(items, dtype=object)
+
+
+def _is_key(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)

@@ -1,4 +1,4 @@
-"""Warnings of the package, each of its own class so that they can be filtered."""
+"""Warnings and errors of the package, each of its own class so that they can be filtered."""
 # SPDX-License-Identifier: MIT
 
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +14,9 @@ __all__ = [
     "NullComponentsWarning",
     "RankWarning",
     "RowLabelsWarning",
+    "TableError",
+    "TableWarning",
+    "TrainingRowsWarning",
 ]
 
 
@@ -47,6 +50,14 @@ class RankWarning(UserWarning):
 
 class RowLabelsWarning(UserWarning):
     """Rows and groups carry different row labels and were matched by position."""
+
+
+class TableError(ValueError):
+    """A table, or what is said of its columns, cannot be used."""
+
+
+class TableWarning(UserWarning):
+    """Something of a table was left out, guessed or not known before."""
 
 
 class TrainingRowsWarning(UserWarning):

@@ -102,12 +102,15 @@ def _values(block: AnyArray, column: Any) -> tuple[IntArray, list[str]]:
     if column.kind == "category":
         names = [MISSING_NAME if value is None else value for value in column.categories]
         return np.where(block.any(axis=1), block.argmax(axis=1), len(names)), [*names, "others"]
-    distinct, codes = np.unique(block[:, 0], return_inverse=True)
-    if len(distinct) > MOST_VALUES:
-        ranks = rankdata(block[:, 0]) - 1
-        codes = (ranks * min(MOST_VALUES, max(1, len(block) // LEAST_ROWS)) // len(block)).astype(np.int64)
-        return codes, [f"range {k + 1}" for k in range(int(codes.max()) + 1)]
-    return codes, [f"{value:g}" for value in distinct]
+    numbers = block[:, 0]
+    distinct, codes, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if len(distinct) <= MOST_VALUES and counts.min() >= LEAST_ROWS:
+        return codes, [f"{value:g}" for value in distinct]
+    n_ranges = min(MOST_VALUES, max(1, len(numbers) // (2 * LEAST_ROWS)))
+    codes = ((rankdata(numbers) - 1) * n_ranges // len(numbers)).astype(np.int64)
+    _, codes = np.unique(codes, return_inverse=True)
+    ranges = [numbers[codes == k] for k in range(int(codes.max()) + 1)]
+    return codes, [f"{each.min():g} to {each.max():g}" for each in ranges]
 
 
 def _near_standing(column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray) -> NearCopy | None:

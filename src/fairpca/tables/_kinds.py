@@ -13,7 +13,8 @@ REFUSED = {
     "date": "a date",
     "identifier": "an identifier, different in each row",
     "row number": "a count of the rows",
-    "free text": "free text",
+    "free text": "free text of many different values",
+    "long text": "long text",
     "nested": "made of lists, bytes or records",
     "decimal comma": "made of numbers with decimal commas",
 }
@@ -59,7 +60,9 @@ def kind_of(name: str, tally: Tally, options: TableOptions) -> Kind:
     if _is_constant(tally, options, as_category=is_named):
         return Kind("constant", "all values are the same")
     if is_named:
-        return _category(tally, "as you say")
+        return (
+            Kind("free text", "too many distinct values") if tally.has_many_values else Kind("category", "as you say")
+        )
     return _seen(tally)
 
 
@@ -101,6 +104,8 @@ def _hint(kind: str) -> str:
         return "leave it out with drop"
     if kind == "row number":
         return "leave it out with drop, or name it in numbers if it says something of people"
+    if kind == "free text":
+        return "leave it out with drop, or merge values, or allow for more with most_categories"
     return "leave it out with drop, or name it in categories if its values are few"
 
 
@@ -125,4 +130,6 @@ def _number(tally: Tally) -> Kind:
 def _category(tally: Tally, note: str) -> Kind:
     if tally.differ_in_each_row:
         return Kind("identifier")
-    return Kind("free text", "too many distinct values") if tally.has_many_values else Kind("category", note)
+    if tally.has_many_values:
+        return Kind("free text", "too many distinct values")
+    return Kind("long text") if tally.has_long_texts else Kind("category", note)

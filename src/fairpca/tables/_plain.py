@@ -67,6 +67,6 @@ def _check_list(where: str, values: Any, *, may_be_empty: bool, or_null: bool = 
 
 
 def _check_fill(where: str, fill: Any) -> None:
-    is_number = type(fill) in (int, float) and math.isfinite(fill)
+    is_number = (type(fill) is float and math.isfinite(fill)) or (type(fill) is int and abs(fill) < 2**63)
     if not (fill is None or is_number):
         raise TableError(f"{where} fills in {fill!r}; it must be a finite number or null.")

@@ -38,8 +38,8 @@ def describe(
     -------
     columns : list of dict
         One for each: `column`, `role` (feature, sensitive, label, control, weight, dropped), `kind` (number, boolean,
-        category, constant; date, identifier, row number, free text, decimal comma and nested are refused as
-        features), `distinct` (counted up to `most_categories`, `more_distinct` says whether there are more),
+        category, constant; date, identifier, row number, free text, long text, decimal comma and nested are
+        refused as features), `distinct` (counted up to `most_categories`, `more_distinct` says whether there are more),
         `missing`, `features` (how many it becomes) and a `note`.
 
     Examples

@@ -15,6 +15,9 @@ DATE = re.compile(
 )
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 LEADING_ZERO = re.compile(r"[+-]?0\d")
+LONGEST = 200
+"""Characters beyond which a text is no name of a category."""
+
 FEWEST_COUNTED = 20
 """Rows below which it says nothing of a column that it differs in each of them."""
 
@@ -38,7 +41,7 @@ class Tally:
         self.first_text: tuple[int, str] | None = None
         self.first_infinite: int | None = None
         self.smallest, self.largest = math.inf, -math.inf
-        self.has_leading_zeros = False
+        self.has_leading_zeros = self.has_long_texts = False
         self._may_be_dates = self._may_have_decimal_commas = True
         self._differs, self._counts_rows, self._last = True, True, math.nan
 
@@ -113,6 +116,7 @@ class Tally:
     def _look_at_texts(self, texts: list[str]) -> None:
         self._may_be_dates = self._may_be_dates and all(map(DATE.fullmatch, texts))
         self._may_have_decimal_commas = self._may_have_decimal_commas and all(map(DECIMAL_COMMA.fullmatch, texts))
+        self.has_long_texts = self.has_long_texts or any(len(text) > LONGEST for text in texts)
         self.has_leading_zeros = self.has_leading_zeros or any(map(LEADING_ZERO.match, texts))
 
     def _look_at_numbers(self, cells: Cells) -> None:

@@ -43,7 +43,5 @@ def in_plain_words(label: str, otherwise: str) -> Iterator[None]:
         raise TableError(f"{label} is a folder; give the file of the table.") from None
     except PermissionError:
         raise TableError(f"{label} may not be read: permission denied.") from None
-    except arrow().lib.ArrowKeyError:
-        raise TableError(f"{label} {otherwise}.") from None
-    except (arrow().lib.ArrowException, OSError, EOFError, UnicodeError):
+    except (arrow().lib.ArrowException, OSError, EOFError, ValueError):
         raise TableError(f"{label} {otherwise}.") from None

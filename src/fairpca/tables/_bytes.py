@@ -44,8 +44,11 @@ def format_of(path: Path, label: str) -> str:
     label : str
         What it is called.
     """
-    with in_plain_words(label, "cannot be read"), path.open("rb") as file:
-        begin = file.read(16)
+    with in_plain_words(label, "cannot be read"):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise TableError(f"{label} is not a plain file, which can be read more than once; save the table first.")
+        with path.open("rb") as file:
+            begin = file.read(16)
     found = [name for magic, name in BINARY.items() if begin.startswith(magic)]
     return found[0] if found else "text"
 

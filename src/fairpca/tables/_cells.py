@@ -10,8 +10,11 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.tables._arrow import arrow, arrow_module
 
-MISSING_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
+MISSING_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL")
 """Texts that stand for no value. "None" is none of them, for it may be an answer."""
+
+LOOKED_AT = 200
+"""Rows from which it is told whether numbers repeat."""
 
 NUMBER = r"^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:inf|infinity))$"
 
@@ -25,7 +28,7 @@ class Cells:
     codes : ndarray of int of shape (n,)
         The number of the value of each row; -1 where it is missing.
     values : pyarrow.Array
-        The values. Those of texts may be equal: blanks around them are left out.
+        The values, some of which may be equal.
     family : {"text", "number", "boolean", "date", "nested"}
         What the values are.
     decimal : {".", ","}
@@ -54,11 +57,11 @@ class Cells:
         if family == "nested":
             codes = np.where(column.is_null().to_numpy(zero_copy_only=False), -1, 0)
             return cls(codes, arrow().array(["(nested)"]), family)
-        if arrow().types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if family == "text":
-            column = column.cast(arrow().large_string())
-        coded = column.dictionary_encode()
+        if arrow().types.is_floating(column.type) and _differ(column):
+            numbers = column.cast(arrow().float64())
+            codes = np.where(np.isnan(numbers.to_numpy(zero_copy_only=False)), -1, np.arange(len(numbers)))
+            return cls(codes, numbers, family, decimal)
+        coded = plain(column).dictionary_encode()
         codes, values = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), coded.dictionary
         if family == "text":
             values = arrow_module("compute").utf8_trim_whitespace(values)
@@ -97,7 +100,7 @@ class Cells:
     @cached_property
     def occurring(self) -> IntArray:
         """The numbers of the values that some row has."""
-        return np.unique(self.codes[self.codes >= 0])
+        return np.flatnonzero(np.bincount(self.codes[self.codes >= 0]))
 
     def rows_of(self, values: AnyArray, absent: Any) -> AnyArray:
         """Return for each row what belongs to its value.
@@ -112,6 +115,19 @@ class Cells:
         return np.append(values, np.array([absent], dtype=values.dtype))[self.codes]
 
 
+def plain(column: Any) -> Any:
+    """Return a column without a coding of its own, and texts in one type.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        The column.
+    """
+    if arrow().types.is_dictionary(column.type):
+        return plain(column.dictionary).take(column.indices)
+    return column.cast(arrow().large_string()) if _family(column.type) == "text" else column
+
+
 def _family(kind: Any) -> str:
     types = arrow().types
     if types.is_dictionary(kind):
@@ -123,6 +139,12 @@ def _family(kind: Any) -> str:
     if types.is_boolean(kind) or types.is_null(kind):
         return "boolean"
     return "date" if types.is_temporal(kind) else "nested"
+
+
+def _differ(numbers: Any) -> bool:
+    """Tell from the first rows whether numbers are so different that it is not worth coding them."""
+    first = numbers.slice(0, LOOKED_AT)
+    return len(first.unique()) > LOOKED_AT // 2
 
 
 def _without(codes: IntArray, left_out: Any) -> IntArray:

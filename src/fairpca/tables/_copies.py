@@ -17,7 +17,7 @@ MOST_ROWS = 50_000
 MOST_BYTES = 64 * 2**20
 """Rows, evenly spaced, and their size, that are looked at."""
 
-LEAST_ROWS = 20
+LEAST_ROWS = 5
 """Rows of a value below which nothing can be said of it."""
 
 MOST_VALUES = 50
@@ -55,7 +55,7 @@ class NearCopy:
         if not self.values:
             return f"{self.column!r} is nearly a copy of {self.attribute!r} ({100 * self.share:.1f} %)"
         more = ", ..." if len(self.values) > 3 else ""
-        listed = ", ".join(self.values[:3])
+        listed = ", ".join(map(repr, self.values[:3]))
         return f"{self.column!r} tells {self.attribute!r} for {100 * self.share:.1f} % of the rows ({listed}{more})"
 
 

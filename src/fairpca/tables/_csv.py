@@ -108,7 +108,7 @@ class TextTable:
                         return line
                     line = rows.line_num + 1
             except csv.Error:
-                return None
+                return line
         return None
 
     def _header(self) -> list[str]:

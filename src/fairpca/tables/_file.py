@@ -93,7 +93,7 @@ class TableFile:
 
     def batches(self) -> Iterator[Any]:
         """Yield record batches of pyarrow, in the order of the rows."""
-        most = max(1, min(MOST_ROWS, MOST_CELLS // len(self.names)))
+        most, n_rows = max(1, min(MOST_ROWS, MOST_CELLS // len(self.names))), 0
         for batch in self._source.batches():
             if batch.num_columns != len(self.names):
                 raise TableError(
@@ -101,6 +101,9 @@ class TableFile:
                 )
             named = batch.rename_columns(list(self.names))
             yield from (named.slice(start, most) for start in range(0, named.num_rows, most))
+            n_rows += named.num_rows
+        if not n_rows:
+            raise TableError(f"{self.label} has columns but no rows.")
 
     def _open(self, table: Any, delimiter: str | None, encoding: str | None) -> _Source:
         if self.path is None:
@@ -173,7 +176,7 @@ def _as_arrow(table: Any) -> Any:
         if isinstance(table, Mapping):
             return pa.table({str(name): column for name, column in table.items()})
         if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):
-            return pa.Table.from_pandas(table.set_axis(table.columns.map(str), axis=1), preserve_index=False)
+            return _from_pandas(table)
         if hasattr(table, "__arrow_c_stream__"):
             return pa.table(table)
     except (pa.lib.ArrowException, ValueError, TypeError):
@@ -185,3 +188,10 @@ def _as_arrow(table: Any) -> Any:
         "table must be a path, a table of pyarrow, a frame of pandas or polars, or a mapping of names to columns; got "
         f"{type(table).__name__}."
     )
+
+
+def _from_pandas(frame: Any) -> Any:
+    """Return a frame of pandas without its index; its columns may have any names."""
+    names = list(map(str, frame.columns))
+    numbered = frame.set_axis([str(k) for k in range(len(names))], axis=1)
+    return arrow().Table.from_pandas(numbered, preserve_index=False).rename_columns(names)

@@ -16,7 +16,7 @@ REFUSED = {
     "free text": "free text of many different values",
     "long text": "long text",
     "nested": "made of lists, bytes or records",
-    "decimal comma": "made of numbers with decimal commas",
+    "decimal comma": "made of numbers with commas",
 }
 """Kinds that no numbers are made of, in words."""
 
@@ -99,7 +99,7 @@ def check_kinds(kinds: Mapping[str, Kind]) -> None:
 
 def _hint(kind: str) -> str:
     if kind == "decimal comma":
-        return "read it with decimal=','"
+        return "read it with decimal=',' if these are decimal marks, else write it without them"
     if kind == "nested":
         return "leave it out with drop"
     if kind == "row number":

@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 from fairpca._utils.checks import check_flag, check_integer, check_name
@@ -62,7 +63,7 @@ class Roles:
             raise ValueError("sensitive names no column; name the protected attributes.")
         self._check_one_role_each()
 
-    @property
+    @cached_property
     def by_column(self) -> dict[str, str]:
         """The role of each column that has one."""
         named = {"sensitive": self.sensitive, "control": self.control, "dropped": self.drop}
@@ -127,8 +128,9 @@ class TableOptions:
         Columns that are numbers, although they have leading zeros or count the rows.
     most_categories : int, default=100
         Distinct values that a category may have at most; more are free text.
-    missing_values : sequence of str, default=("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
-        Texts that stand for no value, in files and in frames.
+    missing_values : sequence of str, default=MISSING_VALUES
+        Texts that stand for no value, in files and in frames: "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN",
+        "nan", "NAN", "null" and "NULL".
     """
 
     missing: str = "refuse"

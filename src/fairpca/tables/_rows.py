@@ -159,7 +159,7 @@ def _notes(found: Survey, plan: RowPlan, copies: list[NearCopy]) -> list[Note]:
     constant = [name for name, kind in found.kinds.items() if found.roles.is_feature(name) and kind.name == "constant"]
     if constant:
         listed = ", ".join(map(repr, constant[:5])) + (", ..." if len(constant) > 5 else "")
-        notes.append((f"{len(constant)} columns do not vary and are left out: {listed}.", TableWarning))
+        notes.append((f"columns that do not vary are left out: {listed}.", TableWarning))
     reasons = {"missing": "lack a value", "zero weight": "have the weight 0"}
     for reason, count in plan.n_dropped.items():
         words = f"{count} of {found.n_rows} rows {reasons[reason]} and are left out."

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class Survey:
     missing_rows: dict[str, IntArray]
     n_rows: int
 
-    @property
+    @cached_property
     def features(self) -> list[str]:
         """Columns that become features, unless they are refused."""
         return [
@@ -76,9 +77,8 @@ class Survey:
     def rows_kept(self) -> BoolArray:
         """Tell which rows are kept: under "drop-rows" those that lack nothing."""
         kept = np.ones(self.n_rows, dtype=bool)
-        for name, rows in self.missing_rows.items():
-            if name in self.features or name in self.people_columns:
-                kept[rows] = False
+        for name in {*self.features, *self.people_columns} & set(self.missing_rows):
+            kept[self.missing_rows[name]] = False
         if not kept.any():
             most = max(self.missing_rows, key=lambda name: len(self.missing_rows[name]))
             raise TableError(
@@ -86,7 +86,7 @@ class Survey:
             )
         return kept
 
-    @property
+    @cached_property
     def people_columns(self) -> list[str]:
         """Columns with a role beside that of a feature."""
         return [name for name, role in self.roles.by_column.items() if role != "dropped"]
@@ -124,7 +124,7 @@ class Survey:
             "column": name,
             "role": self.roles.of(name),
             "kind": kind.name,
-            "distinct": len(tally.counts),
+            "distinct": tally.n_distinct,
             "more_distinct": tally.has_many_values,
             "missing": tally.n_missing,
             "features": len(self._column(name).feature_names) if used else 0,
@@ -185,8 +185,6 @@ def survey(table: TableFile, roles: Roles, options: TableOptions, progress: Prog
                 missing[name].append(np.flatnonzero(cells.missing) + n_rows)
         n_rows += batch.num_rows
         progress(n_rows, table.n_rows, "looking at columns")
-    if not n_rows:
-        raise TableError(f"{table.label} has columns but no rows.")
     kinds = {name: kind_of(name, tally, options) for name, tally in tallies.items()}
     found = {name: np.concatenate(rows) for name, rows in missing.items() if rows}
     return Survey(table, roles, options, tallies, kinds, texts, found, n_rows)

@@ -11,9 +11,10 @@ from fairpca._utils.typing import FloatArray
 from fairpca.tables._cells import Cells
 
 DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([ ,].*)?|\d{1,2}/\d{1,2}/\d{2}([ ,].*)?"
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([ ,].*)?|\d{1,2}/\d{1,2}/\d{2}([ ,].*)?",
+    re.ASCII,
 )
-DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?", re.ASCII)
 LEADING_ZERO = re.compile(r"[+-]?0\d")
 LONGEST = 200
 """Characters beyond which a text is no name of a category."""
@@ -72,6 +73,11 @@ class Tally:
         return self.n_rows - self.n_missing
 
     @property
+    def n_distinct(self) -> int:
+        """Distinct values, as far as they were counted."""
+        return self._most_values if self.has_many_values else len(self.counts)
+
+    @property
     def are_numbers(self) -> bool:
         """Whether every value is a number."""
         return self.family in ("text", "number", "boolean") and self.n_present > 0 and self.first_text is None
@@ -79,7 +85,8 @@ class Tally:
     @property
     def are_booleans(self) -> bool:
         """Whether every value is true or false."""
-        return self.family == "boolean" or {text.lower() for text in self.counts} <= {"true", "false"}
+        few = not self.has_many_values and len(self.counts) <= FEWEST_COUNTED
+        return self.family == "boolean" or (few and {text.lower() for text in self.counts} <= {"true", "false"})
 
     @property
     def are_dates(self) -> bool:
@@ -104,6 +111,10 @@ class Tally:
 
     def _count_values(self, cells: Cells) -> None:
         occurring = cells.occurring
+        if cells.family == "number":
+            self.has_many_values = self.has_many_values or self._are_many(cells.numbers[occurring])
+            if self.has_many_values:
+                return
         texts = [cells.texts[k] for k in occurring]
         self._differs = self._differs and len(set(texts)) == len(cells.codes[~cells.missing])
         if cells.family == "text":
@@ -113,11 +124,16 @@ class Tally:
             self.counts.update(_summed(texts, frequencies.tolist()))
             self.has_many_values = len(self.counts) > self._most_values
 
+    def _are_many(self, numbers: FloatArray) -> bool:
+        # Numbers need no texts where there are more than can be counted.
+        return len(numbers) > self._most_values and len(np.unique(numbers)) > self._most_values
+
     def _look_at_texts(self, texts: list[str]) -> None:
         self._may_be_dates = self._may_be_dates and all(map(DATE.fullmatch, texts))
         self._may_have_decimal_commas = self._may_have_decimal_commas and all(map(DECIMAL_COMMA.fullmatch, texts))
         self.has_long_texts = self.has_long_texts or any(len(text) > LONGEST for text in texts)
-        self.has_leading_zeros = self.has_leading_zeros or any(map(LEADING_ZERO.match, texts))
+        if self.first_text is None and not self.has_leading_zeros:
+            self.has_leading_zeros = any(map(LEADING_ZERO.match, texts))
 
     def _look_at_numbers(self, cells: Cells) -> None:
         if self.first_text is not None or cells.family not in ("text", "number", "boolean"):
@@ -137,7 +153,8 @@ class Tally:
     def _look_whether_rows_are_counted(self, rows: FloatArray) -> None:
         if self._counts_rows:
             before = [] if math.isnan(self._last) else [self._last]
-            self._counts_rows = bool(np.all(np.diff(np.append(before, rows)) == 1))
+            following = np.append(before, rows)
+            self._counts_rows = bool(np.all(following[1:] == following[:-1] + 1))
             self._last = float(rows[-1])
 
 

@@ -17,6 +17,7 @@ from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
 from fairpca.tables._arrow import arrow, arrow_module, in_plain_words
+from fairpca.tables._cells import plain
 from fairpca.tables._encoder import (
     UNKNOWN,
     EncodedRows,
@@ -45,12 +46,15 @@ class WrittenRows:
         Rows written, and rows left out because they lack a value.
     unknown : dict of (str, str) to int
         Columns and categories that were not there before, with their rows.
+    ignored : tuple of str
+        Columns that were neither used nor kept.
     """
 
     path: Path
     n_rows: int
     n_dropped: int
     unknown: dict[tuple[str, str], int]
+    ignored: tuple[str, ...]
 
 
 def write_projections(
@@ -100,7 +104,7 @@ def write_projections(
         check_column("keep", name, table.names, table.label)
     if table.path is not None and path.exists() and path.samefile(table.path):
         raise TableError(f"{path} is the table itself; write to another file.")
-    encoder.check_names(table)
+    ignored = tuple(name for name in encoder.check_names(table) if name not in kept)
     layout = _Layout(kept, row_numbers, None if names is None else tuple(names))
     counts = _Counts()
     with writing(path) as temporary, closing(_Sink(temporary, path.suffix.lower())) as sink:
@@ -117,7 +121,7 @@ def write_projections(
         if not counts.n_rows:
             raise TableError(f"every row of {table.label} lacks a value: nothing is written.")
     counts.tell(table.label)
-    return WrittenRows(path, counts.n_rows, counts.n_dropped, dict(counts.unknown))
+    return WrittenRows(path, counts.n_rows, counts.n_dropped, dict(counts.unknown), ignored)
 
 
 class _Counts:
@@ -198,8 +202,7 @@ class _Sink:
 
 def _kept(column: Any, usable: BoolArray) -> Any:
     """Return a column as it is; categories of a frame, whose coding changes from batch to batch, as plain values."""
-    plain = column.dictionary_decode() if arrow().types.is_dictionary(column.type) else column
-    return plain.filter(arrow().array(usable))
+    return plain(column).filter(arrow().array(usable))
 
 
 def _checked(path: str | os.PathLike[str]) -> Path:

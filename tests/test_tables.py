@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import lzma
+import os
+import sys
 import warnings
 import zipfile
 
@@ -153,6 +155,23 @@ def test_all_files_and_frames_give_the_same(tmp_path):
             found.people_new.sensitive_features["sex"], expected.people_new.sensitive_features["sex"]
         )
         np.testing.assert_array_equal(found.people_new.sample_weight, expected.people_new.sample_weight)
+
+
+def test_types_of_frames_are_taken():
+    table = pl.DataFrame(
+        {
+            "coded": pl.Series(["u", "v", None] * 20, dtype=pl.Categorical),
+            "enum": pl.Series(["v", "u", "u"] * 20, dtype=pl.Enum(["v", "u", "never"])),
+            "exact": pl.Series(["1.50", "2.25", "3"] * 20).cast(pl.Decimal(10, 2)),
+            "small": pl.Series([1, None, 3] * 20, dtype=pl.Int8),
+            "sex": ["f", "m", "m"] * 20,
+        }
+    )
+    found = all_rows(table, options=FILL)
+    assert found.feature_names == ["coded=u", "coded=v", "coded=(missing)", "enum=u", "enum=v", "exact", "small"]
+    assert found.X_train[:3].tolist() == [[1, 0, 0, 0, 1, 1.5, 1], [0, 1, 0, 1, 0, 2.25, 2], [0, 0, 1, 1, 0, 3, 3]]
+    large = pa.table({"id": pa.array([2**62 + 1, 2**62 + 2] * 9), "sex": ["f", "f", "m"] * 6})
+    assert all_rows(large, options=TableOptions(categories="id")).feature_names == [f"id={2**62 + k}" for k in (1, 2)]
 
 
 def test_blanks_lines_and_line_endings_do_not_matter(tmp_path):
@@ -514,6 +533,12 @@ def test_copies_of_an_attribute_are_named():
         prepare(people(1000).assign(more=sex), SEX)
 
 
+def test_copies_are_named_in_small_tables_too():
+    table = {"x": [1, 2, 2, 1] * 8, "more": ["p", "q", "q", "p"] * 8, "sex": ["f", "m", "m", "f"] * 8}
+    found = quietly(table, SEX)
+    assert [(copy.column, copy.share) for copy in found.near_copies] == [("x", 1.0), ("more", 1.0)]
+
+
 def test_values_that_one_group_has_are_named():
     table = people(1000)
     sex, random = table["sex"], np.random.default_rng(0)
@@ -700,6 +725,7 @@ BAD_FILES = {
     "long row": (GOOD + "4,a,f,9\n", "4 fields in line 5"),
     "short row after broken lines": ('age,work,sex\n1,"a\nb",f\n\n3,a\n', "2 fields in line 5"),
     "unclosed quote": (GOOD + '4,"a,f\n5,b,m\n', "quotation mark that is opened and never closed|fields in line 5"),
+    "unclosed quote at the start": (GOOD + '4,"a,f\n' + "5,b,m\n" * 30_000, "fields in line 5"),
     "unclosed quote in the last field": (GOOD + '4,a,"f\n5,b,m\n', "opened and never closed"),
     "same names": (GOOD.replace("work", "age"), "several columns of the same name: 'age'"),
     "same names but for blanks": (GOOD.replace("work", " age "), "several columns of the same name"),
@@ -744,7 +770,12 @@ def test_files_that_are_no_tables_are_refused(tmp_path, case):
 
 
 def test_files_that_cannot_be_opened_are_refused(tmp_path):
-    for path, words in ((tmp_path / "no.csv", "does not exist"), (tmp_path, "is a folder")):
+    os.mkfifo(tmp_path / "pipe")
+    paths = {
+        **{tmp_path / "no.csv": "does not exist", tmp_path: "is a folder", tmp_path / "pipe": "not a plain file"},
+        **{"x" * 300: "cannot be read", "a\0b": "cannot be read"},
+    }
+    for path, words in paths.items():
         with pytest.raises(TableError, match=words) as refused:
             TableFile(path)
         assert_one_sentence(refused)
@@ -833,6 +864,7 @@ def test_columns_that_cannot_be_used_are_refused(case):
         (lambda: prepare(people(), SEX, held_out=True), "held_out=True must be a share"),
         (lambda: prepare(people(), SEX, held_out="a third"), "must be a share"),
         (lambda: prepare(people(), SEX, dtype="int8"), "dtype='int8' must be"),
+        (lambda: prepare({"x": [1, 1e300], "sex": ["f", "m"]}, SEX, dtype="float32"), "too large for float32"),
         (lambda: prepare(people(), SEX, callback="print"), "callback must be a function"),
         (lambda: prepare(np.zeros((3, 3)), SEX), "table must be a path"),
         (
@@ -858,6 +890,12 @@ def test_what_a_user_says_is_checked(make, words):
     with pytest.raises((ValueError, TypeError), match=words) as refused:
         make()
     assert_one_sentence(refused)
+
+
+def test_without_pyarrow_there_is_a_line_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'fairpca\[table\]'"):
+        prepare(people(), SEX)
 
 
 def test_an_unknown_encoding_is_refused(tmp_path):

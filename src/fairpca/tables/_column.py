@@ -73,9 +73,19 @@ class TableColumn:
         self._check(rows, cells, first_row)
         if self.fill is not None:
             rows = np.where(cells.missing, self.fill, rows)
+        self._write(rows, out, first_row)
+        return ~np.isnan(rows), Counter()
+
+    def _write(self, rows: FloatArray, out: AnyArray, first_row: int) -> None:
         with np.errstate(over="ignore"):
             out[:, 0] = rows
-        return ~np.isnan(rows), Counter()
+        too_large = np.isinf(out[:, 0])
+        if too_large.any():
+            row = int(too_large.argmax())
+            raise TableError(
+                f"column {self.name!r} holds {rows[row]:g} in row {first_row + row + 1}, which is too large for "
+                f"{out.dtype}; use float64."
+            )
 
     def _mark(self, cells: Cells, out: AnyArray, fills: bool) -> tuple[BoolArray, "Counter[str]"]:
         place = {value: position for position, value in enumerate(self.categories)}

@@ -21,7 +21,7 @@ MOST_BYTES = 256 * 2**20
 def describe(
     table: Any, roles: Roles, options: TableOptions | None = None, *, callback: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """Say what each column of a table is taken for; nothing is refused but what cannot be read.
+    """Say what each column of a table is taken for; none is refused for its kind, or for what it lacks.
 
     Parameters
     ----------

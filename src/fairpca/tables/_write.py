@@ -16,7 +16,7 @@ from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._arrow import arrow, arrow_module, in_plain_words
+from fairpca.tables._arrow import arrow, arrow_module
 from fairpca.tables._cells import plain
 from fairpca.tables._encoder import (
     UNKNOWN,
@@ -107,7 +107,7 @@ def write_projections(
     ignored = tuple(name for name in encoder.check_names(table) if name not in kept)
     layout = _Layout(kept, row_numbers, None if names is None else tuple(names))
     counts = _Counts()
-    with writing(path) as temporary, closing(_Sink(temporary, path.suffix.lower())) as sink:
+    with writing(path) as temporary, closing(_Sink(temporary, path)) as sink:
         for rows in encoder.blocks(table):
             if encoder.missing != "drop-rows":
                 check_complete(encoder, rows)
@@ -173,17 +173,19 @@ class _Layout:
 class _Sink:
     """A file that takes batches; what its columns are is known from the first."""
 
-    def __init__(self, path: Path, ending: str) -> None:
-        self._path, self._ending = path, ending
+    def __init__(self, temporary: Path, path: Path) -> None:
+        self._path, self._label, self._ending = temporary, str(path), path.suffix.lower()
         self._writer: Any = None
 
     def write(self, batch: Any) -> None:
-        with in_plain_words(
-            str(self._path), "cannot be written: a kept column has values that this kind of file lacks"
-        ):
+        try:
             if self._writer is None:
                 self._writer = self._open(batch.schema)
             self._writer.write_batch(batch)
+        except arrow().lib.ArrowException:
+            raise TableError(
+                f"{self._label} cannot be written: a kept column has values that this kind of file lacks."
+            ) from None
 
     def close(self) -> None:
         if self._writer is not None:

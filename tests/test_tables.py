@@ -305,6 +305,17 @@ def test_missing_values_are_filled_from_the_rows_to_fit():
     )
 
 
+def test_means_of_large_numbers_are_finite():
+    found = all_rows({"x": [1.5e308, 1.7e308, None, 1.6e308], "sex": ["f", "m", "f", "m"]}, options=FILL)
+    assert found.encoder.columns[0].fill == pytest.approx(1.6e308)
+
+
+def test_a_column_without_values_in_the_rows_to_fit_is_refused():
+    table = {"x": [1, 2, *([None] * 38)], "y": [1, 2] * 20, "sex": ["f", "m"] * 20}
+    with pytest.raises(TableError, match="'x' has no value in any row to fit"):
+        prepare(table, SEX, FILL, held_out=0.9, random_state=0)
+
+
 def test_rows_that_lack_something_are_dropped_and_counted():
     table = people().astype({"age": float}).assign(empty=np.nan, unused=np.nan)
     table.loc[3, "age"], table.loc[5, "sex"], table.loc[7, "income"], table.loc[8, "weight"] = np.nan, None, None, 0
@@ -609,12 +620,13 @@ def test_progress_is_told(tmp_path):
     assert told == [(60, None, "looking at columns"), (60, 60, "encoding rows")]
 
 
-def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path):
+@pytest.mark.parametrize("other", [people(59), people(61), people(40_000), people().assign(work="sea")])
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, other):
     path = written(tmp_path, people().to_csv(index=False))
 
     def change(done, total, what):
         if what == "looking at columns":
-            people(59).to_csv(path, index=False)
+            other.to_csv(path, index=False)
 
     with pytest.raises(TableError, match="has changed while it was read"):
         prepare(path, EVERY_ROLE, callback=change)
@@ -769,6 +781,16 @@ def test_files_that_are_no_tables_are_refused(tmp_path, case):
     assert str(path) in str(refused.value)
 
 
+def test_texts_that_are_none_are_refused(tmp_path):
+    table = pa.table({"x": ["ab", "cd"], "sex": ["f", "m"]})
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="none", use_dictionary=False, write_statistics=False)
+    path = written(tmp_path, stream.getvalue().replace(b"cd", b"c\x80"))
+    with pytest.raises(TableError, match="damaged or not complete") as refused:
+        prepare(path, SEX)
+    assert_one_sentence(refused)
+
+
 def test_files_that_cannot_be_opened_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     paths = {
@@ -860,6 +882,8 @@ def test_columns_that_cannot_be_used_are_refused(case):
             lambda: prepare(people(), SEX, TableOptions(categories="height", most_categories=9)),
             "'height' is free text.*most_categories",
         ),
+        (lambda: prepare({"x": [1, 2, None], "sex": ["f", None, "m"]}, SEX, DROP), "has 1 usable rows"),
+        (lambda: prepare({"x": [1, 2], "sex": ["f", "m"]}, SEX, held_out=0.999), "leaves no row to fit"),
         (lambda: prepare(people(), SEX, held_out=1), "held_out=1 must be a share"),
         (lambda: prepare(people(), SEX, held_out=True), "held_out=True must be a share"),
         (lambda: prepare(people(), SEX, held_out="a third"), "must be a share"),

@@ -99,6 +99,8 @@ class TableFile:
                 raise TableError(
                     f"{self.label} has {len(self.names)} names of columns, but {batch.num_columns} columns."
                 )
+            with in_plain_words(self.label, DAMAGED):
+                batch.validate(full=True)
             named = batch.rename_columns(list(self.names))
             yield from (named.slice(start, most) for start in range(0, named.num_rows, most))
             n_rows += named.num_rows

@@ -101,6 +101,12 @@ def prepare(
     AttributeInTableWarning
         Of features that tell a protected attribute.
 
+    Notes
+    -----
+    Kinds and categories are those of all rows; a category that only held-out rows have is a feature that is 0 in all
+    rows to fit, which carries no weight. Missing numbers are filled from the rows to fit alone. Beyond the kinds,
+    nothing of the held-out rows goes into a fit.
+
     Examples
     --------
     >>> from fairpca.tables import Roles, prepare

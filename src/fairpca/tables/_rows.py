@@ -14,6 +14,7 @@ from fairpca.exceptions import AttributeInTableWarning, TableError, TableWarning
 from fairpca.tables._column import TableColumn
 from fairpca.tables._copies import NearCopy, near_copies, step_between
 from fairpca.tables._encoder import TableEncoder, check_complete
+from fairpca.tables._file import TableFile
 from fairpca.tables._people import people_in
 from fairpca.tables._plan import RowPlan
 from fairpca.tables._prepared import PreparedTable
@@ -97,8 +98,8 @@ class TableRows:
         for rows in self._encoder.blocks(table, dtype=self._dtype):
             here = slice(done, done + len(rows.X))
             train, new = plan.train[here], plan.new[here]
-            if len(train) < len(rows.X):
-                break
+            if len(train) < len(rows.X) or rows.unknown:
+                raise _changed(table)
             if self._found.options.missing == "refuse":
                 check_complete(self._encoder, rows)
             self._stores["train"].append(rows.X[train])
@@ -108,7 +109,7 @@ class TableRows:
         for store in self._stores.values():
             store.finish()
         if done != self._found.n_rows:
-            raise TableError(f"{table.label} has changed while it was read; try again.")
+            raise _changed(table)
 
     def _near_copies(self) -> list[NearCopy]:
         plan, store = self._plan, self._stores["train"]
@@ -135,6 +136,10 @@ class TableRows:
             if gaps.any():
                 fill_columns(store, places[gaps], means[gaps])
         self._encoder = _filling(self._encoder, fills)
+
+
+def _changed(table: TableFile) -> TableError:
+    return TableError(f"{table.label} has changed while it was read; try again.")
 
 
 def _filling(encoder: TableEncoder, fills: dict[str, float]) -> TableEncoder:

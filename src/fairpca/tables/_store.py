@@ -33,6 +33,11 @@ class RowStore:
         self._file = self._path.open("wb") if self._path is not None else None
         self._filled = 0
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the matrix."""
+        return self._shape[0]
+
     def append(self, rows: AnyArray) -> None:
         """Add the next rows.
 
@@ -99,10 +104,11 @@ def column_means(store: RowStore, columns: IntArray) -> AnyArray:
     total, count = np.zeros(len(columns)), np.zeros(len(columns))
     for block in store.blocks():
         part = block[:, columns].astype(np.float64)
-        total += np.nansum(part, axis=0)
+        # Divided first: the sum of numbers near the largest would overflow.
+        total += np.nansum(part / store.n_rows, axis=0)
         count += (~np.isnan(part)).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        return total / count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return total * (store.n_rows / count)
 
 
 def fill_columns(store: RowStore, columns: IntArray, values: AnyArray) -> None:

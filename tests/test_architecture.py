@@ -22,6 +22,7 @@ FLOORS = {
     "plots": 7,
     "metrics": 7,
     "datasets": 7,
+    "tables": 7,
     "fitting": 6,
     "inference": 5,
     "data": 5,
@@ -123,7 +124,7 @@ def test_private_modules_stay_in_their_folder(path):
 
 
 def test_the_core_needs_no_extra():
-    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask", "onnx", "skl2onnx"}
+    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask", "pyarrow", "onnx", "skl2onnx"}
     for path in MODULES:
         if room(path) == "cli":
             continue

@@ -15,6 +15,9 @@ __all__ = [
     "NullComponentsWarning",
     "RankWarning",
     "RowLabelsWarning",
+    "TableError",
+    "TableWarning",
+    "TrainingRowsWarning",
 ]
 
 
@@ -52,6 +55,14 @@ class RankWarning(UserWarning):
 
 class RowLabelsWarning(UserWarning):
     """Rows and groups carry different row labels and were matched by position."""
+
+
+class TableError(ValueError):
+    """A table, or what is said of its columns, cannot be used."""
+
+
+class TableWarning(UserWarning):
+    """Something of a table was left out, guessed or not known before."""
 
 
 class TrainingRowsWarning(UserWarning):

@@ -1,0 +1,207 @@
+"""What a user says of the columns: which role they have, and how they are to be read."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+from fairpca._utils.checks import check_flag, check_integer, check_name
+from fairpca.exceptions import TableError
+from fairpca.tables._cells import MISSING_VALUES
+
+MISSING = ("refuse", "fill", "drop-rows")
+MOST_CATEGORIES = 100
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are what.
+
+    Columns without a role are features. Labels, segments and weights never are; protected attributes only if they are
+    asked to be kept.
+
+    Parameters
+    ----------
+    sensitive : str or sequence of str
+        Protected attributes.
+    label : str, default=None
+        Labels, for notions of fairness that speak of them.
+    control : str or sequence of str, default=()
+        Segments within which groups are compared.
+    weight : str, default=None
+        How much each row counts.
+    drop : str or sequence of str, default=()
+        Columns that are not used.
+    keep_sensitive : bool, default=False
+        Whether protected attributes are features too.
+
+    Examples
+    --------
+    >>> from fairpca.tables import Roles
+    >>> Roles("sex", label="income").of("sex")
+    'sensitive'
+    """
+
+    sensitive: tuple[str, ...]
+    label: str | None = None
+    control: tuple[str, ...] = ()
+    weight: str | None = None
+    drop: tuple[str, ...] = ()
+    keep_sensitive: bool = False
+
+    def __post_init__(self) -> None:
+        for argument in ("sensitive", "control", "drop"):
+            object.__setattr__(self, argument, _names(argument, getattr(self, argument)))
+        for argument in ("label", "weight"):
+            value = getattr(self, argument)
+            if not (value is None or isinstance(value, str)):
+                raise TypeError(f"{argument} must be the name of a column or None; got {value!r}.")
+        check_flag("keep_sensitive", self.keep_sensitive)
+        if not self.sensitive:
+            raise ValueError("sensitive names no column; name the protected attributes.")
+        self._check_one_role_each()
+
+    @cached_property
+    def by_column(self) -> dict[str, str]:
+        """The role of each column that has one."""
+        named = {"sensitive": self.sensitive, "control": self.control, "dropped": self.drop}
+        named |= {"label": _names("label", self.label), "weight": _names("weight", self.weight)}
+        return {name: role for role, names in named.items() for name in names}
+
+    def of(self, name: str) -> str:
+        """Return the role of a column.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        """
+        return self.by_column.get(name, "feature")
+
+    def is_feature(self, name: str) -> bool:
+        """Tell whether a column is among the features.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        """
+        role = self.of(name)
+        return role == "feature" or (role == "sensitive" and self.keep_sensitive)
+
+    def check(self, names: Sequence[str], label: str) -> None:
+        """Refuse names that a table does not have.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Its columns.
+        label : str
+            What it is called.
+        """
+        for name, role in self.by_column.items():
+            check_column("drop" if role == "dropped" else role, name, names, label)
+
+    def _check_one_role_each(self) -> None:
+        listed = [*self.sensitive, *self.control, *self.drop, *_names("", self.label), *_names("", self.weight)]
+        twice = sorted({name for name in listed if listed.count(name) > 1})
+        if twice:
+            raise ValueError(f"column {twice[0]!r} is named twice among the roles; give it one.")
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How columns are read.
+
+    Parameters
+    ----------
+    missing : {"refuse", "fill", "drop-rows"}, default="refuse"
+        What becomes of missing values. "refuse": an error counts them. "fill": in features, a missing number is the
+        mean of the rows to fit, and a missing category is a category of its own; a missing label, segment or weight
+        is refused all the same. "drop-rows": rows that lack anything that is used are left out and counted. Protected
+        attributes may be missing except under "drop-rows"; `FairPCA(missing=...)` says what becomes of such rows.
+    categories : str or sequence of str, default=()
+        Columns that are categories, whatever they look like, such as numbers that are codes.
+    numbers : str or sequence of str, default=()
+        Columns that are numbers, although they have leading zeros or count the rows.
+    most_categories : int, default=100
+        Distinct values that a category may have at most; more are free text.
+    missing_values : sequence of str, default=MISSING_VALUES
+        Texts that stand for no value, in files and in frames: "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN",
+        "nan", "NAN", "null" and "NULL".
+    """
+
+    missing: str = "refuse"
+    categories: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    most_categories: int = MOST_CATEGORIES
+    missing_values: tuple[str, ...] = MISSING_VALUES
+
+    def __post_init__(self) -> None:
+        check_name("missing", self.missing, MISSING)
+        for argument in ("categories", "numbers", "missing_values"):
+            object.__setattr__(self, argument, _names(argument, getattr(self, argument)))
+        check_integer("most_categories", self.most_categories, least=2)
+        both = sorted(set(self.categories) & set(self.numbers))
+        if both:
+            raise ValueError(f"column {both[0]!r} is named both in categories and in numbers; choose one.")
+
+    def check(self, names: Sequence[str], label: str) -> None:
+        """Refuse names that a table does not have.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Its columns.
+        label : str
+            What it is called.
+        """
+        for argument in ("categories", "numbers"):
+            for name in getattr(self, argument):
+                check_column(argument, name, names, label)
+
+
+def check_column(argument: str, name: str, names: Iterable[str], label: str) -> None:
+    """Refuse the name of a column that is not there, and suggest the nearest.
+
+    Parameters
+    ----------
+    argument : str
+        Who names it.
+    name : str
+        The name.
+    names : iterable of str
+        The columns of a table.
+    label : str
+        What the table is called.
+    """
+    known = list(names)
+    if name not in known:
+        raise TableError(f"{argument}={name!r} is no column of {label}; {suggestion(name, known)}.")
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Return the nearest names in words, or the first of all.
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    names : sequence of str
+        What there is.
+    """
+    folded = {other.casefold(): other for other in names}
+    near = [folded[each] for each in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?".rstrip("?")
+    more = ", ..." if len(names) > 10 else ""
+    return f"it has {', '.join(map(repr, names[:10]))}{more}"
+
+
+def _names(argument: str, value: Any) -> tuple[str, ...]:
+    listed = (value,) if isinstance(value, str) else () if value is None else tuple(value)
+    if not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"{argument} must be names of columns; got {value!r}.")
+    return tuple(dict.fromkeys(listed))

@@ -14,6 +14,7 @@ FLOORS = {
     "selection": 8,
     "auditing": 8,
     "planning": 8,
+    "report": 8,
     "path": 8,
     "estimator": 8,
     "evaluation": 8,
@@ -121,7 +122,7 @@ def test_private_modules_stay_in_their_folder(path):
 
 
 def test_the_core_needs_no_extra():
-    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask"}
+    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask", "jinja2"}
     for path in MODULES:
         if room(path) == "cli":
             continue

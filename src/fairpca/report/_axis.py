@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from fairpca.report._text import small
+
 ROUND = (1, 2, 5, 10)
 
 
@@ -45,7 +47,13 @@ class Axis:
     def ticks(self, most: int = 6) -> list[dict[str, Any]]:
         """Return round numbers along the axis, each with its place and text."""
         values = _decades(self.low, self.high) if self.logarithmic else _steps(self.low, self.high, most)
-        return [{"at": self.at(value), "text": f"{value:.10g}"} for value in values]
+        return [{"at": self.at(value), "text": _text(value)} for value in values]
+
+
+def _text(value: float) -> str:
+    if 0 < abs(value) < 1e-3:
+        return small(value).removeprefix("1.0\N{NO-BREAK SPACE}·\N{NO-BREAK SPACE}")
+    return f"{value:.10g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _steps(low: float, high: float, most: int) -> Iterator[float]:

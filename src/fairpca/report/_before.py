@@ -61,11 +61,12 @@ def before_of(before: Any, model: Any, path: Any, X: Any, scaled: FloatArray, ma
     """
     if before is not None:
         return _given(before, X, scaled, masses)
-    fitted = [model] if path is None else [model, path.models_[0]]
-    for plain in fitted:
-        if plain.result_.status in _PLAIN and plain.n_components_ == model.n_components_:
-            words = "Plain PCA was fitted to the same training rows, with the same number of components."
-            return Before(projections(plain, X), PLAIN, words)
+    if _is_plain(model):
+        return Before(projections(model, X), PLAIN, "The model is plain PCA itself, so both are the same.")
+    loosest = None if path is None else path.models_[0]
+    if _is_plain(loosest):
+        words = "Plain PCA was fitted to the same training rows, with the same number of components."
+        return Before(projections(loosest, X), PLAIN, words)
     words = (
         "Plain PCA was fitted to the new rows themselves, scaled as the model scales them, because none that was "
         "fitted to the training rows was given (before=): that flatters it a little."

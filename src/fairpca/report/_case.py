@@ -7,7 +7,7 @@ from typing import Any
 
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing import AuditResult
-from fairpca.comparison import Compared
+from fairpca.comparison import Compared, People
 from fairpca.inference import ComparedRows
 from fairpca.report._about import About
 from fairpca.report._before import Before
@@ -45,6 +45,8 @@ class Case:
         Models along tolerances.
     X : array-like of shape (n, p)
         New rows.
+    people : People
+        What is known of them.
     scaled : ndarray of shape (n, p)
         The same as the model scales them.
     masses : ndarray of shape (n,) or None
@@ -70,6 +72,7 @@ class Case:
     model: Any
     path: Any
     X: Any
+    people: People
     scaled: FloatArray
     masses: FloatArray | None
     compared: Compared

@@ -13,7 +13,10 @@ from fairpca.report._colouring import Colouring
 MOST_COMPONENTS = 3
 """Leading components whose densities are drawn."""
 
-N_POINTS = 61
+MOST_CURVES = 120
+"""Curves of all attributes together, so that a page stays small."""
+
+N_POINTS = 41
 MOST_ROWS = 5000
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -26,7 +29,8 @@ def densities(case: Case) -> list[list[dict[str, Any]]]:
     case : Case
         What the report is of.
     """
-    shown = range(min(case.after.Z.shape[1], MOST_COMPONENTS))
+    n_groups = sum(len(colouring.labels) for colouring in case.colours)
+    shown = range(min(case.after.Z.shape[1], MOST_COMPONENTS, max(1, MOST_CURVES // (2 * n_groups))))
     return [[_of_component(case, colouring, c) for c in shown] for colouring in case.colours]
 
 

@@ -69,7 +69,8 @@ def density(found: dict[str, Any]) -> dict[str, Any]:
     """Return curves of the groups, before and after, in the same axes."""
     height = 170
     curves = [curve for side in found["curves"].values() for curve in side if curve]
-    axis = Axis(*found["range"], LEFT, RIGHT)
+    low, high = found["range"]
+    axis = Axis(low, high, LEFT, RIGHT)
     up = Axis(0.0, max((max(curve) for curve in curves), default=1.0), height - BOTTOM, TOP)
     return {
         "component": found["component"],
@@ -77,14 +78,14 @@ def density(found: dict[str, Any]) -> dict[str, Any]:
         "base": height - BOTTOM,
         "ticks": axis.ticks(),
         "sides": {
-            name: [None if curve is None else _line(axis, up, found["range"], curve) for curve in side]
+            name: [None if curve is None else _line(axis, up, curve) for curve in side]
             for name, side in found["curves"].items()
         },
     }
 
 
-def _line(axis: Axis, up: Axis, ends: Sequence[float], curve: Sequence[float]) -> str:
-    low, high = ends
+def _line(axis: Axis, up: Axis, curve: Sequence[float]) -> str:
+    low, high = axis.low, axis.high
     last = len(curve) - 1
     places = [f"{axis.at(low + (high - low) * k / last):g} {up.at(value):g}" for k, value in enumerate(curve)]
     return "M" + "L".join(places)
@@ -99,7 +100,8 @@ def scatter(found: dict[str, Any]) -> dict[str, Any]:
 def plane(ranges: dict[str, list[float]]) -> dict[str, Any]:
     """Return axes of two components."""
     height = 320
-    across, up = Axis(*ranges["x"], 34, RIGHT), Axis(*ranges["y"], height - 36, TOP)
+    (left, right), (low, high) = ranges["x"], ranges["y"]
+    across, up = Axis(left, right, 34, RIGHT), Axis(low, high, height - 36, TOP)
     return {
         "height": height,
         "box": [across.start, up.end, across.end - across.start, up.start - up.end],
@@ -118,7 +120,8 @@ def places(frame: dict[str, Any], points: Sequence[int]) -> list[list[float]]:
 def trade_off(found: dict[str, Any]) -> dict[str, Any]:
     """Return the moving picture at its start, and for each attribute the curve of variance against MMD^2."""
     n_attributes = len(found["models"][0]["by_attribute"])
-    drawn = {"curves": [_curve(found["models"], k) for k in range(n_attributes)], "frame": None, "points": []}
+    curves = [_curve(found["models"], k) for k in range(n_attributes)]
+    drawn: dict[str, Any] = {"curves": curves, "frame": None, "points": []}
     if found["points"] is not None:
         frame = plane(found["ranges"])
         drawn |= {"frame": frame, "points": places(frame, found["points"][found["start"]])}

@@ -35,11 +35,14 @@ def origin(case: Case) -> dict[str, Any]:
 
 
 def _lines(case: Case) -> list[str]:
-    model = plain(repr(case.model), MOST_CODE)
-    known = ", sensitive_features=..."
-    along = ", path=path" if case.path is not None else ""
-    lines = ["from fairpca import FairPCA, FairPCAPath", f"model = {model}", f"model.fit(X_train{known})"]
-    lines += [f"path = {plain(repr(case.path), MOST_CODE)}.fit(X_train{known})"] if case.path is not None else []
+    tables = case.people.tables
+    known = (", y" if "y" in tables else "") + "".join(f", {name}=..." for name in tables if name != "y")
+    lines = ["from fairpca import FairPCA, FairPCAPath", f"model = {plain(repr(case.model), MOST_CODE)}"]
+    lines.append(f"model.fit(X_train{known})")
+    along = ""
+    if case.path is not None:
+        lines.append(f"path = {plain(repr(case.path), MOST_CODE)}.fit(X_train{known})")
+        along = ", path=path"
     return [*lines, f'model.report(X_new{known}{along}, random_state={case.random_state}, file="report.html")']
 
 

@@ -12,7 +12,7 @@ from fairpca.report._case import Case
 STEPS = 999
 """Coordinates are whole numbers from 0 to this: more digits than a screen has."""
 
-MOST_MARKS = 1200
+MOST_MARKS = 600
 """Points of all attributes together, so that a page stays small."""
 
 GOLDEN = 0.6180339887498949

@@ -128,6 +128,7 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
         model=model,
         path=wanted.path,
         X=X,
+        people=people,
         scaled=scaled,
         masses=masses,
         compared=compared,

@@ -16,6 +16,8 @@ from fairpca.report._words import measure_word, score
 IN_A_POINT_ROW = 20
 """Characters of a group's name beside coordinates."""
 
+NO_GROUP = "\N{EN DASH}"
+
 MOST_ROWS = 40
 """Comparisons and adversaries at most that a table lists."""
 
@@ -113,14 +115,17 @@ def _point_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
         [f"{low + (high - low) * value / STEPS:.2f}" for value in column]
         for (low, high), column in zip(ends, columns, strict=True)
     ]
-    labels = [
-        [plain(attribute["groups"][code]["label"], IN_A_POINT_ROW) if code >= 0 else "–" for code in attribute["codes"]]
-        for attribute in summary["attributes"]
-    ]
+    labels = [_labels(attribute) for attribute in summary["attributes"]]
     return [
         {"labels": of_point, "numbers": coordinates}
         for of_point, coordinates in zip(zip(*labels, strict=True), zip(*numbers, strict=True), strict=True)
     ]
+
+
+def _labels(attribute: dict[str, Any]) -> list[str]:
+    """Return the group of each person drawn, cut to what fits beside coordinates."""
+    names = [plain(group["label"], IN_A_POINT_ROW) for group in attribute["groups"]]
+    return [names[code] if code >= 0 else NO_GROUP for code in attribute["codes"]]
 
 
 @cache

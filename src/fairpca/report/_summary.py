@@ -14,10 +14,10 @@ from fairpca.report._text import MOST_CHARACTERS, as_plain_data, plain
 from fairpca.report._trade_off import trade_off
 from fairpca.report._words import alerts, best_adversary, limits, notion_words, tolerance_words, verdicts
 
-MOST_COLUMNS = 150
+MOST_COLUMNS = 100
 """Columns of a table that are listed."""
 
-MOST_OF_A_CELL = 80
+MOST_OF_A_CELL = 60
 """Characters of what is said of each."""
 
 
@@ -36,6 +36,7 @@ def summarise(case: Case) -> dict[str, Any]:
         "kept": _kept(case),
         "audit": findings(case),
         "attributes": [_attribute(colouring, rows) for colouring in case.colours],
+        "n_attributes": len(case.compared.known),
         "n_points": len(rows),
         "densities": densities(case),
         "quantiles": list(QUANTILES),

@@ -40,7 +40,7 @@ def comparison_name(name: str) -> str:
     Examples
     --------
     >>> comparison_name("f" * 500 + " against m")[-12:]
-    ' … against m'
+    'f… against m'
     """
     sides = name.split(" against ")
     if len(sides) != 2:
@@ -55,19 +55,19 @@ def quoted(value: Any, most: int = IN_A_SENTENCE) -> str:
 
 
 def small(value: float | None) -> str:
-    """Return a number with two digits that count.
+    r"""Return a number with two digits that count.
 
     Examples
     --------
     >>> small(0.00878), small(3.4e-6), small(None), small(0.0)
-    ('0.0088', '3.4 × 10⁻⁶', 'not known', '0')
+    ('0.0088', '3.4\xa0·\xa010⁻⁶', 'not known', '0')
     """
     if value is None or math.isnan(value):
         return UNKNOWN
     if value == 0.0 or 1e-4 <= abs(value) < 1e5:
         return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
     digits, _, power = f"{value:.1e}".partition("e")
-    return f"{digits} × 10{str(int(power)).translate(_SUPERSCRIPTS)}"
+    return f"{digits}\N{NO-BREAK SPACE}·\N{NO-BREAK SPACE}10{str(int(power)).translate(_SUPERSCRIPTS)}"
 
 
 def percent(share: float | None) -> str:

@@ -47,14 +47,17 @@ def _on_cost(kept: dict[str, Any]) -> tuple[str, str]:
     before, after = kept["before"], kept["after"]
     if before is None or after is None:
         return CAUTION, "These rows do not vary, so there is nothing to keep."
-    plainly = f"The projection keeps {percent(after)} of the variance of these rows; "
+    opening = f"The projection keeps {percent(after)} of the variance of these rows; {kept['name_in_a_sentence']} keeps"
     if not before:
-        return CAUTION, plainly + "what it is compared with keeps nothing."
+        return CAUTION, f"{opening} nothing."
     lost = 100 * (before - after)
     if lost <= 0.05:
-        return GOOD, f"{plainly}{kept['name_in_a_sentence']} keeps {percent(before)}. Fairness costs nothing that shows."
+        return (
+            GOOD,
+            f"{opening} {percent(before)}. Fairness costs nothing that shows.",
+        )
     return GOOD, (
-        f"{plainly}{kept['name_in_a_sentence']} keeps {percent(before)}. What it costs is {lost:.1f} points, "
+        f"{opening} {percent(before)}. What it costs is {lost:.1f} points, "
         f"{percent(1 - after / before)} of what was there to keep."
     )
 
@@ -64,8 +67,9 @@ def _on_difference(summary: dict[str, Any]) -> tuple[str, str]:
     worst = found["measures"][found["worst"]]
     differs = found["p_value"]["after"] < 1.0 - found["confidence"]
     told_before = found["p_value"]["before"] < 1.0 - found["confidence"]
+    whom = "" if found["training_rows"] else " who were not used to fit"
     opening = (
-        f"On {counted(asked['n_rows'], 'person', 'people')} who were not used to fit, the {measure_word(worst)} of "
+        f"On {counted(asked['n_rows'], 'person', 'people')}{whom}, the {measure_word(worst)} of "
         f"{_named(worst)} is {small(worst['after']['mmd2'])}; it was {small(worst['before']['mmd2'])} before, and "
         f"{small(worst['after']['chance_level'])} is what chance alone shows."
     )

@@ -12,7 +12,7 @@ from fairpca.inference import ComparedRows
 from fairpca.report._text import plain
 
 MOST_COLOURS = 8
-MOST_ATTRIBUTES = 6
+MOST_ATTRIBUTES = 5
 THIRDS = ("lowest third", "middle third", "highest third")
 NO_NAME = "the sensitive attribute"
 

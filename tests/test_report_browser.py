@@ -4,12 +4,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from sklearn.model_selection import train_test_split
 
 from browsers import browser, violations
 from fairpca import FairPCA, fair_pca_path
 from fairpca.datasets import load_german
-from fairpca.report import Report, make_report, render_page
+from fairpca.paper._page import Heading, Page, Paragraph, Picture, Table
+from fairpca.report import Report, make_report
 from people_tables import people
 
 PHONE, DESKTOP = {"width": 390, "height": 800}, {"width": 1280, "height": 900}
@@ -41,7 +43,6 @@ def files(tmp_path_factory):
     )
     model.report(new, sensitive_features=known_new, file=folder / "short.html", **quick)
     _hostile(folder / "hostile.html", quick)
-    (folder / "plain.html").write_text(render_page("A page", "<h2>Part</h2><p>Text.</p>"), encoding="utf-8")
     return folder
 
 
@@ -114,7 +115,6 @@ VIEWS = [
     *(("german", scheme, size) for scheme in ("light", "dark") for size in (PHONE, DESKTOP)),
     ("short", "light", DESKTOP),
     ("hostile", "dark", PHONE),
-    ("plain", "light", PHONE),
 ]
 
 
@@ -254,6 +254,23 @@ def test_it_can_be_printed(read):
     assert not reader.page.get_by_role("button", name="Dark colours").is_visible()
     assert reader.page.get_by_role("heading", name="By age").is_visible()
     assert len(reader.page.pdf()) > 10_000
+
+
+def test_pages_of_the_experiments_show_their_pictures(chromium, tmp_path):
+    figure, _ = pyplot.subplots()
+    figure.savefig(tmp_path / "plot.png")
+    pyplot.close(figure)
+    page = Page("Numbers & figures")
+    page.add(Heading("Part"), Paragraph("Text."), Picture("plot", "A plot"), Table("Cells", ["a", "b"], [["c", "1"]]))
+    page.write(tmp_path, "page")
+    context = chromium.new_context(viewport=PHONE, color_scheme="dark")
+    shown, wrong = context.new_page(), []
+    shown.on("console", lambda message: wrong.append(message.text))
+    shown.goto((tmp_path / "page.html").as_uri())
+    assert shown.evaluate("document.querySelector('img').naturalWidth") > 0
+    assert violations(shown) == []
+    context.close()
+    assert wrong == []
 
 
 def test_in_a_notebook_it_works_in_its_frame(chromium, files):

@@ -24,8 +24,11 @@ def browser():
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         absent(f"no browser found: install one of {', '.join(NAMES)}")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-    with api.sync_playwright() as playwright:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        absent("playwright is not installed: pip install playwright")
+    with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
         started.close()

@@ -73,9 +73,9 @@ class Case:
                 self.seen, self.known[self.names], n_components, tolerances=tolerances, y=self.known["y"], **terms
             )
 
-    def report(self, **changes):
+    def report(self, X=None, **changes):
         known = {"sensitive_features": self.others[self.names], "y": self.others["y"], "path": self.path}
-        return self.model.report(self.X, **(known | QUICK | changes))
+        return self.model.report(self.X if X is None else X, **(known | QUICK | changes))
 
 
 @pytest.fixture(scope="module")
@@ -364,8 +364,8 @@ def test_names_are_text(name, case):
 
 
 def test_a_name_that_is_long_stays_small(case):
-    groups = np.array([f"{k}{'é' * 10_000}" for k in range(9)], dtype=object)
-    table = pd.DataFrame({f"{k}{'é' * 10_000}": groups[np.arange(200) % 9] for k in range(8)})
+    groups = np.array([f"{k}{'😀' * 10_000}" for k in range(9)], dtype=object)
+    table = pd.DataFrame({f"{k}{'😀' * 10_000}": groups[np.arange(200) % 9] for k in range(8)})
     known = pd.DataFrame({name: groups[np.arange(300) % 9] for name in table})
     model = FairPCA(3, tolerance=1.0).fit(case.seen, sensitive_features=known)
     path = fair_pca_path(case.seen, known, 3, tolerances=np.geomspace(2.0, 1.0, 25).tolist())
@@ -384,6 +384,21 @@ def test_no_points_where_none_are_wanted(case):
     assert found.summary["trade_off"]["points"] is None
     with pytest.raises(ValueError, match="n_points=601 must be between 0 and 600"):
         case.report(n_points=601)
+
+
+def test_a_row_far_from_all_others_does_not_squeeze_them(case):
+    X = case.X.copy()
+    X[0] = 1e6
+    found = case.report(X=X, path=None)
+    assert "1 far from all others is drawn at the edge" in check(found).text
+    low, high = found.summary["scatter"]["ranges"]["x"]
+    assert high - low < 100
+
+
+def test_rows_that_do_not_vary(case):
+    found = case.report(X=np.ones_like(case.X), path=None)
+    assert "These rows do not vary" in check(found).text
+    assert found.summary["kept"]["after"] is None
 
 
 def test_rows_of_any_container(case, report):
@@ -418,8 +433,9 @@ def test_what_cannot_be_reported_is_refused(case):
         case.report(sensitive_features=None)
     with pytest.raises(ValueError, match="about has 'date', which nobody knows"):
         case.report(about={"date": "today"})
-    with pytest.raises(TypeError, match="about must be an About"):
-        case.report(about="German")
+    for about in ("German", {"left_out": ["id"]}, {"columns": ["id"]}):
+        with pytest.raises(TypeError, match="about"):
+            case.report(about=about)
 
 
 def test_facts_of_the_data_are_shown(case):

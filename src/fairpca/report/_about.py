@@ -44,8 +44,16 @@ def about_from(about: Any) -> About:
     """
     if about is None:
         return About()
-    if isinstance(about, About):
-        return about
+    facts = about if isinstance(about, About) else _from_mapping(about)
+    if not isinstance(facts.left_out, Mapping) or not all(isinstance(column, Mapping) for column in facts.columns):
+        raise TypeError(
+            "about.left_out must be a mapping of names to reasons, and about.columns a sequence of mappings with name, "
+            "kind and note."
+        )
+    return facts
+
+
+def _from_mapping(about: Any) -> About:
     allowed = [each.name for each in fields(About)]
     if not isinstance(about, Mapping):
         raise TypeError(f"about must be an About or a mapping of some of {allowed}; got {type(about).__name__}.")

@@ -100,4 +100,5 @@ def _plain_pca(scaled: FloatArray, masses: FloatArray | None, n_components: int)
     axes = np.linalg.svd(centred * np.sqrt(weights)[:, None], full_matrices=False)[2][:n_components].T
     # The sign that FairPCA gives its components.
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-    return centred @ axes
+    # Around the mean of the training rows, as the model has it.
+    return scaled @ axes

@@ -3,6 +3,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from fairpca._utils.checks import check_integer
@@ -11,12 +12,14 @@ from fairpca._utils.progress import say_with
 from fairpca.auditing import AuditResult
 from fairpca.comparison import People
 from fairpca.report._about import about_from
+from fairpca.report._case import Case
 from fairpca.report._prepare import Wanted, check_model, check_path, prepare
 from fairpca.report._render import render_report
 from fairpca.report._report import Report
 from fairpca.report._summary import summarise
 
 MOST_POINTS = 600
+MOST_BYTES = 400_000
 
 
 def make_report(
@@ -114,8 +117,16 @@ def make_report(
     )
     case = prepare(wanted, X, People(sensitive_features, y, control_features, sample_weight))
     say("writing the report")
-    summary = summarise(case)
-    report = Report(render_report(summary), summary)
+    report = _small_report(case)
     if file is not None:
         report.save(file)
     return report
+
+
+def _small_report(case: Case) -> Report:
+    """Return the report of a case, with fewer points where names are so many and long that it would be large."""
+    summary = summarise(case)
+    report = Report(render_report(summary), summary)
+    if len(report.html.encode()) <= MOST_BYTES or not summary["n_points"]:
+        return report
+    return _small_report(replace(case, n_points=summary["n_points"] // 2))

@@ -57,7 +57,11 @@ class Plane:
 
     def __init__(self, pictures: Sequence[FloatArray]) -> None:
         points = np.concatenate(pictures)
-        low, high = points.min(axis=0), points.max(axis=0)
+        first, last = np.quantile(points, [0.01, 0.99], axis=0)
+        # A few rows far from all others must not squeeze these into a dot.
+        low = np.maximum(points.min(axis=0), first - (last - first))
+        high = np.minimum(points.max(axis=0), last + (last - first))
+        self.n_beyond = int(np.max([np.sum(np.any((each < low) | (each > high), axis=1)) for each in pictures]))
         room = np.where(high > low, 0.05 * (high - low), 1.0)
         self.low, self.high = low - room, high + room
 
@@ -67,8 +71,9 @@ class Plane:
         return {name: [float(self.low[k]), float(self.high[k])] for k, name in enumerate("xy")}
 
     def whole(self, points: FloatArray) -> list[int]:
-        """Return x and y of each point in turn."""
-        found: list[int] = np.rint(STEPS * (points - self.low) / (self.high - self.low)).astype(int).ravel().tolist()
+        """Return x and y of each point in turn; what is beyond the edge is drawn on it."""
+        shares = np.clip((points - self.low) / (self.high - self.low), 0.0, 1.0)
+        found: list[int] = np.rint(STEPS * shares).astype(int).ravel().tolist()
         return found
 
 
@@ -87,4 +92,6 @@ def scatter(case: Case, rows: IntArray) -> dict[str, Any] | None:
     sides = {"before": case.before.Z[rows], "after": case.after.Z[rows]}
     points = {name: in_the_plane(Z) for name, Z in sides.items()}
     plane = Plane(list(points.values()))
-    return {"ranges": plane.ranges} | {name: plane.whole(each) for name, each in points.items()}
+    return {"ranges": plane.ranges, "n_beyond": plane.n_beyond} | {
+        name: plane.whole(each) for name, each in points.items()
+    }

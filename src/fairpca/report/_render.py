@@ -13,12 +13,12 @@ from fairpca.report._points import STEPS
 from fairpca.report._text import SHORT, percent, plain, probability, small, thousandths
 from fairpca.report._words import measure_word, score
 
-IN_A_POINT_ROW = 20
+IN_A_POINT_ROW = 12
 """Characters of a group's name beside coordinates."""
 
 NO_GROUP = "\N{EN DASH}"
 
-MOST_ROWS = 40
+MOST_ROWS = 24
 """Comparisons and adversaries at most that a table lists."""
 
 
@@ -138,6 +138,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters |= {
         "small": small,
         "percent": percent,

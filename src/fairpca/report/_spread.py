@@ -50,5 +50,6 @@ def share_kept(Z: FloatArray, scaled: FloatArray, masses: FloatArray | None) -> 
     masses : ndarray of shape (n,) or None
         How much each counts.
     """
-    total = total_variance(scaled, masses)
-    return total_variance(Z, masses) / total if total > 0.0 else math.nan
+    # What rounding leaves of rows that are all the same is no variance.
+    varies = np.ptp(scaled if masses is None else scaled[masses > 0], axis=0).any()
+    return total_variance(Z, masses) / total_variance(scaled, masses) if varies else math.nan

@@ -51,7 +51,7 @@ def _moving(pictures: list[FloatArray], rows: IntArray) -> dict[str, Any]:
         return {"points": None}
     planes = [in_the_plane(Z)[rows] for Z in aligned(pictures)]
     plane = Plane(planes)
-    return {"points": [plane.whole(points) for points in planes], "ranges": plane.ranges}
+    return {"points": [plane.whole(points) for points in planes], "ranges": plane.ranges, "n_beyond": plane.n_beyond}
 
 
 def _spaced(models: list[Any]) -> list[Any]:

@@ -433,6 +433,10 @@ def test_what_cannot_be_reported_is_refused(case):
         case.report(sensitive_features=None)
     with pytest.raises(ValueError, match="about has 'date', which nobody knows"):
         case.report(about={"date": "today"})
+    with pytest.raises(TypeError, match="no argument 'bandwidth'; audits take adversaries, confidence"):
+        case.report(bandwidth=1.0)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        case.report(file="nowhere/report.html")
     for about in ("German", {"left_out": ["id"]}, {"columns": ["id"]}):
         with pytest.raises(TypeError, match="about"):
             case.report(about=about)

@@ -253,6 +253,9 @@ def test_it_can_be_printed(read):
     assert reader.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not reader.page.get_by_role("button", name="Dark colours").is_visible()
     assert reader.page.get_by_role("heading", name="By age").is_visible()
+    # A4 without its margins, in pixels.
+    reader.page.set_viewport_size({"width": 720, "height": 1000})
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= 720
     assert len(reader.page.pdf()) > 10_000
 
 

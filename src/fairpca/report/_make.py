@@ -4,6 +4,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from fairpca._utils.checks import check_integer
@@ -20,6 +21,7 @@ from fairpca.report._summary import summarise
 
 MOST_POINTS = 600
 MOST_BYTES = 400_000
+OF_AUDITS = ("adversaries", "confidence", "n_permutations")
 
 
 def make_report(
@@ -102,6 +104,8 @@ def make_report(
     say = say_with(callback)
     check_integer("n_points", n_points, least=0, most=MOST_POINTS)
     check_integer("random_state", random_state, least=0, most=2**32 - 1)
+    _check_audited(audited)
+    _check_folder(file)
     fitted = check_model(model)
     check_path(path, fitted)
     wanted = Wanted(
@@ -121,6 +125,19 @@ def make_report(
     if file is not None:
         report.save(file)
     return report
+
+
+def _check_audited(settings: dict[str, Any]) -> None:
+    unknown = [name for name in settings if name not in OF_AUDITS]
+    if unknown:
+        raise TypeError(f"make_report has no argument {unknown[0]!r}; audits take {', '.join(OF_AUDITS)} from it.")
+
+
+def _check_folder(file: str | os.PathLike[str] | None) -> None:
+    if file is not None and not Path(file).parent.is_dir():
+        raise FileNotFoundError(
+            f"file={os.fspath(file)!r}: there is no folder {str(Path(file).parent)!r}; make it first."
+        )
 
 
 def _small_report(case: Case) -> Report:

@@ -132,7 +132,7 @@ def test_the_page_says_them_in_plain_words(case, report):
     text = Parts(report.html).text
     bound = report.summary["audit"]["measures"][0]["after"]["upper_bound"]
     assert "On 200 people who were not used to fit" in text
-    assert f"With 95 % confidence: the population's value is at most {bound:.2g}" in text
+    assert f"With 95 % confidence the population's MMD² is at most {bound:.2g}" in text
     assert "What this does not say" in text
     assert "Certificate for the model" in text
     assert report.summary["origin"]["rows_digest"] in text

@@ -93,9 +93,10 @@ def _on_bound(summary: dict[str, Any]) -> tuple[str, str]:
     if not known:
         return CAUTION, f"The groups are too small to say anything of the population with {confidence} confidence."
     missing = "" if len(known) == len(bounds) else " Some comparisons have too few rows to say anything of them."
-    what = "The population's value" if len(bounds) == 1 else "Each of the population's values"
+    what = f"the population's {measure_word(found['measures'][0])} is at most"
+    what = what if len(bounds) == 1 else "none of the population's values is above"
     return GOOD if not missing else CAUTION, (
-        f"With {confidence} confidence: {what.lower()} is at most {small(max(known))}, for people like these.{missing}"
+        f"With {confidence} confidence {what} {small(max(known))}, for people like these.{missing}"
     )
 
 

@@ -310,6 +310,12 @@ class FairPCA(Portable, LinearProjection):
         check_is_fitted(self)
         return summary_of(self)
 
+    def report(self, X: Any, y: Any = None, *, sensitive_features: Any, **options: Any) -> Any:
+        """Return a page on what new people, reduced, still tell: `fairpca.report.make_report` has the options."""
+        from fairpca.report import make_report
+
+        return make_report(self, X, y, sensitive_features=sensitive_features, **options)
+
     def _fit(self, X: Any, people: People) -> list[Note]:
         solver = solver_from(self.solver)
         if isinstance(self.tolerance, str):

@@ -4,6 +4,7 @@
 from fairpca.comparison._attribute import LEFT_OUT, features_of
 from fairpca.comparison._compare import Compared, compare
 from fairpca.comparison._comparison import Comparison, Contrast, Dependence, Strata
+from fairpca.comparison._echoes import KnownAttribute
 from fairpca.comparison._measures import Measure
 from fairpca.comparison._notions import (
     NOTIONS,
@@ -35,6 +36,7 @@ __all__ = [
     "Dependence",
     "EqualOpportunity",
     "EqualizedOdds",
+    "KnownAttribute",
     "Measure",
     "Notion",
     "People",

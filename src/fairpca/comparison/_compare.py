@@ -127,7 +127,10 @@ def _kinds(attributes: Sequence[Column]) -> dict[str, str]:
 
 
 def _known(groups: Sequence[LabelColumn], numbers: Sequence[NumberColumn]) -> tuple[KnownAttribute, ...]:
-    by_group = [KnownAttribute(column.name, column.codes[:, 0], is_continuous=False) for column in groups]
+    by_group = [
+        KnownAttribute(column.name, column.codes[:, 0], is_continuous=False, labels=tuple(map(str, column.labels)))
+        for column in groups
+    ]
     return (*by_group, *(KnownAttribute(column.name, column.values[:, 0], is_continuous=True) for column in numbers))
 
 

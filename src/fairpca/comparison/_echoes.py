@@ -24,11 +24,14 @@ class KnownAttribute:
         The number of the group of each row, -1 where it has none; or where it stands, NaN where it does not.
     is_continuous : bool
         Which of the two.
+    labels : tuple of str, default=()
+        What the groups are called, in the order of their numbers.
     """
 
     name: str
     values: AnyArray
     is_continuous: bool
+    labels: tuple[str, ...] = ()
 
     def echoes(self, X: AnyArray) -> BoolArray:
         """Tell which columns of the table are a function of the groups, or rise or fall with the numbers throughout.

@@ -8,20 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fairpca._utils.files import writing
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2, h3 { line-height: 1.25; }
-div.table { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 14px; }
-caption { text-align: left; padding: 0.3rem 0; color: #555; }
-th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-th { border-bottom: 2px solid #888; }
-figure { margin: 1.5rem 0; }
-img { max-width: 100%; height: auto; }
-figcaption { color: #555; }
-""".strip()
+from fairpca.report import render_page
 
 
 class Block(Protocol):
@@ -114,11 +101,15 @@ class Table:
     def html(self) -> str:
         """Return it as HTML."""
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.header)
+        head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in self.header)
         body = "\n".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows
         )
-        return f'<div class="table"><table>{caption}\n<tr>{head}</tr>\n{body}\n</table></div>'
+        label = html.escape(self.caption) or "Table"
+        return (
+            f'<div class="table" role="region" tabindex="0" aria-label="{label}"><table>{caption}\n'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+        )
 
 
 @dataclass(frozen=True)
@@ -164,12 +155,7 @@ class Page:
 
     def html(self) -> str:
         """Return the page as HTML that needs nothing but its pictures."""
-        title = html.escape(self.title)
-        body = "\n".join(block.html() for block in self.blocks)
-        return (
-            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-            f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
-        )
+        return render_page(self.title, "\n".join(block.html() for block in self.blocks))
 
     def write(self, folder: Path, name: str) -> list[Path]:
         """Write `name`.md and `name`.html into a folder.

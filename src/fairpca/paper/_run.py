@@ -104,6 +104,7 @@ def run(
     )
     _at_least_one("jobs", jobs)
     require("matplotlib.pyplot", "plot")
+    require("jinja2", "report")
     folder = Path(output)
     _check_writable(folder)
     chosen = list(_EXPERIMENTS.values()) if experiment == "all" else [_EXPERIMENTS[experiment]]

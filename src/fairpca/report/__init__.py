@@ -1,0 +1,12 @@
+"""One page that can be handed on: what reduced data still tell, and what removing that costs.
+
+It needs jinja2: pip install 'fairpca[report]'.
+"""
+# SPDX-License-Identifier: MIT
+
+from fairpca.report._about import About
+from fairpca.report._make import make_report
+from fairpca.report._render import render_page
+from fairpca.report._report import Report
+
+__all__ = ["About", "Report", "make_report", "render_page"]

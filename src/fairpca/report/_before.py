@@ -1,0 +1,104 @@
+"""The reduction that a fair one is compared with: plain PCA."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from fairpca._utils.typing import FloatArray
+from fairpca.auditing import projections
+from fairpca.report._spread import total_variance
+from fairpca.solvers import Status
+
+PLAIN = "Plain PCA"
+_PLAIN = (Status.PCA_IS_FAIR, Status.NO_SENSITIVE_FEATURES)
+
+
+@dataclass(frozen=True, eq=False)
+class Before:
+    """Rows as another reduction shows them.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (n, k)
+        The rows after it.
+    name : str
+        What it is, for a heading.
+    origin : str
+        Where it comes from, in a sentence.
+    """
+
+    Z: FloatArray
+    name: str
+    origin: str
+
+    @property
+    def in_a_sentence(self) -> str:
+        """Its name inside a sentence."""
+        return "plain PCA" if self.name == PLAIN else "the other reduction"
+
+
+def before_of(before: Any, model: Any, path: Any, X: Any, scaled: FloatArray, masses: FloatArray | None) -> Before:
+    """Return what the model is compared with.
+
+    Parameters
+    ----------
+    before : fitted transformer, array of components or None
+        What the user passed. None takes the loosest model of the path, or the model itself, where that is plain PCA,
+        else plain PCA of the rows at hand.
+    model : FairPCA
+        The model.
+    path : FairPCAPath or None
+        Models along tolerances.
+    X : array-like of shape (n, p)
+        New rows.
+    scaled : ndarray of shape (n, p)
+        The same as the model scales them.
+    masses : ndarray of shape (n,) or None
+        How much each counts.
+    """
+    if before is not None:
+        return _given(before, X, scaled, masses)
+    if _is_plain(model):
+        return Before(projections(model, X), PLAIN, "The model is plain PCA itself, so both are the same.")
+    loosest = None if path is None else path.models_[0]
+    if _is_plain(loosest):
+        words = "Plain PCA was fitted to the same training rows, with the same number of components."
+        return Before(projections(loosest, X), PLAIN, words)
+    words = (
+        "Plain PCA was fitted to the new rows themselves, scaled as the model scales them, because none that was "
+        "fitted to the training rows was given (before=): that flatters it a little."
+    )
+    return Before(_plain_pca(scaled, masses, model.n_components_), PLAIN, words)
+
+
+def _given(before: Any, X: Any, scaled: FloatArray, masses: FloatArray | None) -> Before:
+    Z = projections(before, X)
+    own, all_of_it = total_variance(Z, masses), total_variance(scaled, masses)
+    if own > all_of_it * (1 + 1e-6):
+        raise ValueError(
+            f"before works in other units than the model: the rows after it have the variance {own:.3g}, and as the "
+            f"model scales them they have {all_of_it:.3g} in all. Fit it to rows that are scaled alike, for example "
+            "FairPCA without sensitive features or make_pipeline(StandardScaler(), PCA(2))."
+        )
+    last = before[-1] if hasattr(before, "named_steps") else before
+    is_plain = isinstance(last, PCA) or _is_plain(last)
+    kind = "An array of components" if not hasattr(before, "transform") else type(last).__name__
+    words = f"{kind} was given as the reduction to compare with; it was fitted beforehand."
+    return Before(Z, PLAIN if is_plain else "Before", words)
+
+
+def _is_plain(reduction: Any) -> bool:
+    return getattr(getattr(reduction, "result_", None), "status", None) in _PLAIN
+
+
+def _plain_pca(scaled: FloatArray, masses: FloatArray | None, n_components: int) -> FloatArray:
+    weights = np.ones(len(scaled)) if masses is None else masses
+    centred = scaled - np.average(scaled, axis=0, weights=weights)
+    axes = np.linalg.svd(centred * np.sqrt(weights)[:, None], full_matrices=False)[2][:n_components].T
+    # The sign that FairPCA gives its components.
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    # Around the mean of the training rows, as the model has it.
+    return scaled @ axes

@@ -1,0 +1,41 @@
+"""Which columns the components are made of."""
+# SPDX-License-Identifier: MIT
+
+from typing import Any
+
+import numpy as np
+
+from fairpca.metrics import communality
+from fairpca.report._text import plain
+
+MOST_COLUMNS = 12
+"""Columns of highest communality that are listed."""
+
+MOST_COMPONENTS = 4
+
+
+def loadings(model: Any) -> dict[str, Any]:
+    """Return the loadings of the columns that matter most.
+
+    Parameters
+    ----------
+    model : FairPCA
+        The model.
+    """
+    live = model.components_[: max(model.n_live_components_, 1)]
+    shares = communality(live)
+    names = getattr(model, "feature_names_in_", None)
+    order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
+    return {
+        "n_components": min(len(live), MOST_COMPONENTS),
+        "n_columns": live.shape[1],
+        "explained": model.explained_variance_ratio_[:MOST_COMPONENTS].tolist(),
+        "columns": [
+            {
+                "name": plain(names[j]) if names is not None else f"column {j}",
+                "loadings": live[:MOST_COMPONENTS, j].tolist(),
+                "communality": float(shares[j]),
+            }
+            for j in order.tolist()
+        ],
+    }

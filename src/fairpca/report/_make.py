@@ -1,0 +1,149 @@
+"""From a model and new rows to a report."""
+# SPDX-License-Identifier: MIT
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fairpca._utils.checks import check_integer
+from fairpca._utils.extras import require
+from fairpca._utils.progress import say_with
+from fairpca.auditing import AuditResult
+from fairpca.comparison import People
+from fairpca.report._about import about_from
+from fairpca.report._case import Case
+from fairpca.report._prepare import Wanted, check_model, check_path, prepare
+from fairpca.report._render import render_report
+from fairpca.report._report import Report
+from fairpca.report._summary import summarise
+
+MOST_POINTS = 600
+MOST_BYTES = 400_000
+OF_AUDITS = ("adversaries", "confidence", "n_permutations")
+
+
+def make_report(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    path: Any = None,
+    before: Any = None,
+    audit: AuditResult | None = None,
+    audit_before: AuditResult | None = None,
+    about: Any = None,
+    title: str | None = None,
+    file: str | os.PathLike[str] | None = None,
+    n_points: int = 300,
+    callback: Callable[[str], None] | None = None,
+    random_state: int = 0,
+    **audited: Any,
+) -> Report:
+    """Say in one page how much reduced data still tell about attributes, and what removing that costs.
+
+    Parameters
+    ----------
+    model : FairPCA or FairPCACV
+        A fitted model.
+    X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+        Rows that were used neither to fit nor to choose the model; what is said holds for such rows only.
+    y : array-like of shape (n_samples,), default=None
+        Labels, for notions of fairness that speak of them, and for parity gaps of a task.
+    sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
+        Protected attributes.
+    control_features : array-like or frame of shape (n_samples,) or (n_samples, k), default=None
+        Segments: groups are compared within each.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts.
+    path : FairPCAPath, default=None
+        The trade-off, fitted to the training rows: gives the page a slider.
+    before : fitted transformer or array of components, default=None
+        What the model is compared with, in the same units. None takes the loosest model of `path` where that is plain
+        PCA, else plain PCA of these rows, and the page says so.
+    audit, audit_before : AuditResult, default=None
+        Audits of both on these rows, where they were made already.
+    about : About or mapping, default=None
+        What else is known of the data: its name, kinds of columns, columns left out, the command that was run.
+    title : str, default=None
+        Of the page; at most 200 characters of it are shown.
+    file : path, default=None
+        Where to write the page; by default it is only returned.
+    n_points : int, default=300
+        Rows that are drawn as points, at most 600. Their coordinates can be read from the page: 0 draws none.
+    callback : callable, default=None
+        Called with a few words on what is being done; `print` shows them.
+    random_state : int, default=0
+        Draws the points, and what audits draw.
+    **audited : dict
+        Passed to `fairpca.audit`: `adversaries`, `confidence`, `n_permutations`.
+
+    Returns
+    -------
+    report : Report
+        `html`, `summary`, `save`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.report import make_report
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["a", "b"], 150)
+    >>> X = rng.normal(size=(300, 5)) + 1.5 * (group == "b")[:, None] * [1, 0, 0, 0, 0]
+    >>> model = FairPCA(2).fit(X[::2], sensitive_features=group[::2])
+    >>> report = make_report(model, X[1::2], sensitive_features=group[1::2])
+    >>> report.summary["asked"]["n_rows"], len(report.html) < 400_000
+    (150, True)
+    """
+    require("jinja2", "report")
+    say = say_with(callback)
+    check_integer("n_points", n_points, least=0, most=MOST_POINTS)
+    check_integer("random_state", random_state, least=0, most=2**32 - 1)
+    _check_audited(audited)
+    _check_folder(file)
+    fitted = check_model(model)
+    check_path(path, fitted)
+    wanted = Wanted(
+        model=fitted,
+        path=path,
+        before=before,
+        audits=(audit_before, audit),
+        about=about_from(about),
+        title=title,
+        n_points=n_points,
+        random_state=random_state,
+        settings={"random_state": random_state, "callback": callback} | audited,
+    )
+    case = prepare(wanted, X, People(sensitive_features, y, control_features, sample_weight))
+    say("writing the report")
+    report = _small_report(case)
+    if file is not None:
+        report.save(file)
+    return report
+
+
+def _check_audited(settings: dict[str, Any]) -> None:
+    unknown = [name for name in settings if name not in OF_AUDITS]
+    if unknown:
+        raise TypeError(f"make_report has no argument {unknown[0]!r}; audits take {', '.join(OF_AUDITS)} from it.")
+
+
+def _check_folder(file: str | os.PathLike[str] | None) -> None:
+    if file is not None and not Path(file).parent.is_dir():
+        raise FileNotFoundError(
+            f"file={os.fspath(file)!r}: there is no folder {str(Path(file).parent)!r}; make it first."
+        )
+
+
+def _small_report(case: Case) -> Report:
+    """Return the report of a case, with fewer points where names are so many and long that it would be large."""
+    summary = summarise(case)
+    report = Report(render_report(summary), summary)
+    if len(report.html.encode()) <= MOST_BYTES or not summary["n_points"]:
+        return report
+    return _small_report(replace(case, n_points=summary["n_points"] // 2))

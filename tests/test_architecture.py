@@ -13,6 +13,7 @@ FLOORS = {
     "paper": 9,
     "selection": 8,
     "saving": 8,
+    "table_model": 8,
     "auditing": 8,
     "planning": 8,
     "report": 8,

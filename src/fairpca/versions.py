@@ -95,9 +95,11 @@ def _required() -> list[str]:
 
 def _optional() -> Iterator[tuple[str, str]]:
     """Yield optional packages and the extra that installs each, as the package's own metadata has them."""
+    listed = {OWN, *_required()}
     for line in requires(OWN) or []:
         extra = re.search(r"extra == [\"'](\w+)[\"']", line)
-        if extra and extra[1] not in NOT_LISTED:
+        if extra and extra[1] not in NOT_LISTED and _name(line) not in listed:
+            listed.add(_name(line))
             yield _name(line), extra[1]
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ def writing(path: Path) -> Iterator[Path]:
     path : Path
         The file to write.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         yield temporary
         os.replace(temporary, path)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairpca._utils.extras import require
 from fairpca.auditing._origin import Origin
-from fairpca.auditing._words import text_of
+from fairpca.auditing._words import text_of, verdict
 from fairpca.auditing.certificates import Certificate
 from fairpca.plots import AuditDisplay
 
@@ -86,6 +86,11 @@ class AuditResult:
         """
         return float(self.worst["upper_bound"])
 
+    @property
+    def verdict(self) -> str:
+        """What follows from all findings, in a sentence."""
+        return verdict(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all findings as plain numbers, lists and dicts."""
         summary = {name: getattr(self, name) for name in ("mmd2", "chance_level", "excess", "upper_bound")}
@@ -107,7 +112,7 @@ class AuditResult:
         what : {"measures", "adversaries", "parity"}, default="measures"
             Of what.
         """
-        return require("pandas", "data").DataFrame(getattr(self, what))
+        return require("pandas", "frame").DataFrame(getattr(self, what))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw each measure beside what chance shows, with its upper bound.

@@ -9,6 +9,8 @@ def main() -> None:
     try:
         from fairpca.cli._app import app
     except ImportError as error:
+        if (error.name or "").startswith("fairpca"):
+            raise
         sys.stderr.write(f"the fairpca command needs {error.name}: pip install 'fairpca[cli]'\n")
         sys.exit(2)
     app()

@@ -6,14 +6,28 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from fairpca import __version__
+from fairpca.cli import _options as given
+from fairpca.cli._audit import run_audit, show_audited
+from fairpca.cli._certify import run_plan, run_verify
+from fairpca.cli._compare import run_compare
 from fairpca.cli._demo import run_demo
+from fairpca.cli._fit import run_fit
+from fairpca.cli._groups import grouped
+from fairpca.cli._guard import guarded
 from fairpca.cli._paper import run_paper
+from fairpca.cli._trade_off import run_path
+from fairpca.cli._transform import run_transform
 from fairpca.paper import EXPERIMENTS
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Fair dimensionality reduction.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="Fair dimensionality reduction: components that keep variance and look alike for groups of people.",
+    epilog="Begin with: fairpca demo, or fairpca fit people.csv --sensitive sex",
+)
 
 
 def _show_version(asked: bool) -> None:
@@ -24,27 +38,150 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
-    """Fair dimensionality reduction."""
+    pass
 
 
-@app.command()
+@app.command(epilog="Example: fairpca fit adult.csv --sensitive sex,race --label income --missing fill --out adult")
+@guarded
+@grouped
+def fit(
+    table: given.Table,
+    people: given.People,
+    asked: given.FitTerms,
+    held_out: given.HeldOutShare = 0.3,
+    with_path: Annotated[bool, typer.Option("--path/--no-path", help="Show the trade-off in the report.")] = True,
+    seed: given.Seed = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("fairpca-out"),
+    as_json: given.AsJson = False,
+) -> None:
+    """Fit fair components to a table, audit them on rows held out, and write a report, a model and the projections."""
+    roles = people.roles(table.drop)
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, as_json))
+
+
+@app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")
+@guarded
+@grouped
+def transform(
+    model: given.ModelPath,
+    table: given.NewTable,
+    out: Annotated[Path, typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet, .arrow or .feather.")] = Path(
+        "projected.csv"
+    ),
+    keep: Annotated[list[str], typer.Option(help="Columns to write as they are, COL[,COL].")] = [],  # noqa: B006
+    unknown: Annotated[str, typer.Option(help="Categories that the fit did not know: warn or refuse.")] = "warn",
+    as_json: given.AsJson = False,
+) -> None:
+    """Project new rows with a model of fairpca fit."""
+    run_transform(model, table, out, given.names(keep), unknown, as_json)
+
+
+@app.command(epilog="Example: fairpca audit new.csv --model fairpca-out/model.fairpca --certificate certificate.json")
+@guarded
+@grouped
+def audit(
+    table: given.Table,
+    people: given.PeopleOfModel,
+    asked: given.Terms,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="Audit its projections, not the columns.", show_default=False),
+    ] = None,
+    held_out: given.HeldOutRows = False,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Audit columns in their own units, as for projections.")
+    ] = False,
+    certificate: Annotated[Path | None, typer.Option(help="File for what was shown.", show_default=False)] = None,
+    seed: given.Seed = 0,
+    as_json: given.AsJson = False,
+) -> None:
+    """Say how much the columns of a table, or a model's projections of them, tell about protected attributes."""
+    roles = people.roles(table.drop)
+    found = run_audit(table, roles, asked, model, held_out, as_is, seed)
+    show_audited(found, certificate, as_json)
+
+
+@app.command(epilog="Example: fairpca path adult.csv --sensitive sex --missing fill --components 5 --out curve.csv")
+@guarded
+@grouped
+def path(
+    table: given.Table,
+    people: given.People,
+    asked: given.PathTerms,
+    seed: given.Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV for the curve.", show_default=False)] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Trace how much variance each tolerance costs."""
+    raise typer.Exit(run_path(table, people.roles(table.drop), asked, seed, out, as_json))
+
+
+@app.command(epilog="Example: fairpca compare adult.csv --sensitive sex --missing fill")
+@guarded
+@grouped
+def compare(
+    table: given.Table,
+    people: given.People,
+    asked: given.FitTerms,
+    held_out: given.HeldOutShare = 0.3,
+    seed: given.Seed = 0,
+    as_json: given.AsJson = False,
+) -> None:
+    """Compare plain PCA, other fair methods and FairPCA on the same rows held out."""
+    raise typer.Exit(run_compare(table, people.roles(table.drop), asked, held_out, seed, as_json))
+
+
+@app.command(epilog="Example: fairpca plan 0.01 --groups 200,800")
+@guarded
+def plan(
+    epsilon: Annotated[
+        float | None, typer.Argument(help="The MMD² that is to be ruled out.", show_default=False)
+    ] = None,
+    components: Annotated[int, typer.Option("--components", "-n", help="Of the projection.")] = 2,
+    groups: Annotated[str, typer.Option(help="Rows, or shares, of the two groups today.")] = "0.5,0.5",
+    rows: Annotated[int | None, typer.Option(help="Rows today, where groups are shares.", show_default=False)] = None,
+    power: Annotated[float, typer.Option(help="Probability of success where groups do not differ.")] = 0.8,
+    confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
+    as_json: given.AsJson = False,
+) -> None:
+    """Say how many people an audit needs, or what those at hand can show."""
+    run_plan(epsilon, components, groups, rows, power, confidence, as_json)
+
+
+@app.command(
+    epilog="Example: fairpca verify fairpca-out/certificate.json fairpca-out/model.fairpca adult.csv --held-out"
+)
+@guarded
+@grouped
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="A certificate of fairpca fit or audit.", show_default=False)],
+    model: given.ModelPath,
+    table: given.NewTable,
+    people: given.PeopleOfModel,
+    held_out: given.HeldOutRows = False,
+    as_json: given.AsJson = False,
+) -> None:
+    """Show again what a certificate says of a model, on the audited rows or on others."""
+    raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, as_json))
+
+
+@app.command(epilog="Example: fairpca demo --output demo")
+@guarded
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
     tolerance: Annotated[float, typer.Option(help="Largest MMD^2 allowed on the training rows.")] = 1e-3,
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
 ) -> None:
     """Compare PCA with FairPCA on the bundled German Credit data."""
-    console = Console(stderr=False)
-    try:
-        run_demo(console, output, tolerance, seed)
-    except (OSError, ValueError, ImportError) as error:
-        Console(stderr=True).print(f"[red]error:[/red] {error}")
-        raise typer.Exit(2) from error
+    run_demo(Console(stderr=False), output, tolerance, seed)
 
 
-@app.command()
+@app.command(epilog="Example: fairpca paper table1 --quick")
+@guarded
 def paper(
     experiment: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
     splits: Annotated[
@@ -58,12 +195,4 @@ def paper(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and settings: minutes, not hours.")] = False,
 ) -> None:
     """Run a published experiment and put its numbers beside the published ones; a stopped run goes on."""
-    errors = Console(stderr=True, soft_wrap=True)
-    try:
-        run_paper(Console(stderr=False), experiment, output, splits, jobs, data_home, quick)
-    except (OSError, ValueError, ImportError) as error:
-        errors.print(f"[red]error:[/red] {escape(str(error))}")
-        raise typer.Exit(2) from error
-    except KeyboardInterrupt:
-        errors.print("interrupted: what is finished is stored, and the same command goes on from there.")
-        raise typer.Exit(130) from None
+    run_paper(Console(stderr=False), experiment, output, splits, jobs, data_home, quick)

@@ -24,6 +24,8 @@ class About:
         Sentences that a reader must know.
     command : str, default=""
         The command line that makes the report again.
+    features : sequence of str, default=()
+        Names of the features, where the model was fitted to rows without names.
     """
 
     data: str = ""
@@ -32,6 +34,7 @@ class About:
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     command: str = ""
+    features: Sequence[str] = ()
 
 
 def about_from(about: Any) -> About:

@@ -1,6 +1,7 @@
 """Which columns the components are made of."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,19 @@ MOST_COLUMNS = 12
 MOST_COMPONENTS = 4
 
 
-def loadings(model: Any) -> dict[str, Any]:
+def loadings(model: Any, names: Sequence[str] = ()) -> dict[str, Any]:
     """Return the loadings of the columns that matter most.
 
     Parameters
     ----------
     model : FairPCA
         The model.
+    names : sequence of str, default=()
+        Of its features, where it does not know them itself.
     """
     live = model.components_[: max(model.n_live_components_, 1)]
     shares = communality(live)
-    names = getattr(model, "feature_names_in_", None)
+    known = getattr(model, "feature_names_in_", names)
     order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
     return {
         "n_components": min(len(live), MOST_COMPONENTS),
@@ -32,7 +35,7 @@ def loadings(model: Any) -> dict[str, Any]:
         "explained": model.explained_variance_ratio_[:MOST_COMPONENTS].tolist(),
         "columns": [
             {
-                "name": plain(names[j]) if names is not None else f"column {j}",
+                "name": plain(known[j]) if len(known) == live.shape[1] else f"column {j}",
                 "loadings": live[:MOST_COMPONENTS, j].tolist(),
                 "communality": float(shares[j]),
             }

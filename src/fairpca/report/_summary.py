@@ -42,7 +42,7 @@ def summarise(case: Case) -> dict[str, Any]:
         "quantiles": list(QUANTILES),
         "scatter": scatter(case, rows),
         "trade_off": trade_off(case, rows),
-        "loadings": loadings(case.model),
+        "loadings": loadings(case.model, case.about.features),
         "origin": origin(case),
         "about": _about(case),
     }

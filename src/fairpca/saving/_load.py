@@ -7,15 +7,18 @@ from typing import Any
 
 from fairpca._utils.checks import check_name
 from fairpca._utils.typing import AnyArray
+from fairpca.saving import _fair_pca, _table_model
 from fairpca.saving._archive import naming, read_archive
-from fairpca.saving._fair_pca import KIND, fair_pca_from_archive
 
-READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {KIND: fair_pca_from_archive}
+READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {
+    _fair_pca.KIND: _fair_pca.fair_pca_from_archive,
+    _table_model.KIND: _table_model.table_model_from_archive,
+}
 """Who makes a model of a document and arrays, by the kind that the document names."""
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a fitted model from a file that `FairPCA.save` has written; nothing in the file is run.
+    """Read a fitted model from a file that `save` or `fairpca fit` has written; nothing in the file is run.
 
     Files of strangers may be loaded: a file that is not a whole model, as it was written, is refused before anything
     is made of it. Whether a model is fair is another question, see `fairpca.audit`.
@@ -27,8 +30,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : FairPCA
-        The model: `transform` gives the same numbers, to the last bit.
+    model : FairPCA or TableModel
+        The model, one of `fairpca fit` with its way from tables to numbers: `transform` gives the same numbers, to the
+        last bit.
 
     Raises
     ------

@@ -1,12 +1,14 @@
 """From a table of people to rows to fit and rows held out."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from fairpca._utils.checks import check_integer
+from fairpca.tables._encoder import TableEncoder
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import Roles, TableOptions
 from fairpca.tables._plan import RowPlan
@@ -57,6 +59,7 @@ def prepare(
     roles: Roles,
     options: TableOptions | None = None,
     *,
+    encoder: TableEncoder | None = None,
     held_out: float = 0.3,
     dtype: Any = None,
     most_bytes: int = MOST_BYTES,
@@ -76,6 +79,9 @@ def prepare(
         Which columns are what.
     options : TableOptions, default=None
         How columns are read, and what becomes of missing values.
+    encoder : TableEncoder, default=None
+        That of a fit, for new rows: columns and missing values are encoded as it did, whatever `options` say; a
+        warning counts categories that it did not know.
     held_out : float, default=0.3
         Share of the rows that is held out, the same of all who have the same protected attributes. 0 holds out none.
     dtype : {None, "float32", "float64"}, default=None
@@ -120,7 +126,7 @@ def prepare(
     if dtype not in (None, "float32", "float64", np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} must be 'float32', 'float64' or None.")
     progress = _progress(callback)
-    found = survey(TableFile.of(table), roles, options or TableOptions(), progress)
+    found = survey(TableFile.of(table), roles, _as_learned(options or TableOptions(), encoder), progress, encoder)
     found.check()
     plan = RowPlan.of(found, held_out, random_state)
     rows = TableRows(found, plan, dtype, most_bytes, folder)
@@ -129,6 +135,12 @@ def prepare(
     except BaseException:
         rows.remove()
         raise
+
+
+def _as_learned(options: TableOptions, encoder: TableEncoder | None) -> TableOptions:
+    if encoder is None:
+        return options
+    return replace(options, missing=encoder.missing, missing_values=encoder.missing_values)
 
 
 def _check_share(share: Any) -> None:

@@ -3,6 +3,7 @@
 
 import shutil
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fairpca._utils.warn import Note, warn_user
 from fairpca.exceptions import AttributeInTableWarning, TableError, TableWarning
 from fairpca.tables._column import TableColumn
 from fairpca.tables._copies import NearCopy, near_copies, step_between
-from fairpca.tables._encoder import TableEncoder, check_complete
+from fairpca.tables._encoder import TableEncoder, check_complete, tell_of_unknown
 from fairpca.tables._file import TableFile
 from fairpca.tables._people import people_in
 from fairpca.tables._plan import RowPlan
@@ -95,11 +96,13 @@ class TableRows:
 
     def _encode(self, progress: Progress) -> None:
         table, plan, done = self._found.table, self._plan, 0
+        is_new, unknown = self._found.learned is not None, Counter[tuple[str, str]]()
         for rows in self._encoder.blocks(table, dtype=self._dtype):
             here = slice(done, done + len(rows.X))
             train, new = plan.train[here], plan.new[here]
-            if len(train) < len(rows.X) or rows.unknown:
+            if len(train) < len(rows.X) or (rows.unknown and not is_new):
                 raise _changed(table)
+            unknown.update(rows.unknown)
             if self._found.options.missing == "refuse":
                 check_complete(self._encoder, rows)
             self._stores["train"].append(rows.X[train])
@@ -110,8 +113,11 @@ class TableRows:
             store.finish()
         if done != self._found.n_rows:
             raise _changed(table)
+        tell_of_unknown(unknown, "warn", table.label)
 
     def _near_copies(self) -> list[NearCopy]:
+        if self._found.learned is not None:
+            return []  # whoever fitted the model was told
         plan, store = self._plan, self._stores["train"]
         train = np.flatnonzero(plan.train)
         step = step_between(len(train), self._encoder.n_features * self._dtype.itemsize)
@@ -120,7 +126,7 @@ class TableRows:
 
     def _fill(self) -> None:
         """Fill in the means of the rows to fit, so that nothing of the held-out rows goes into a fit."""
-        if self._found.options.missing != "fill":
+        if self._found.options.missing != "fill" or self._found.learned is not None:
             return
         numbers = [column for column in self._encoder.columns if column.kind != "category"]
         if not numbers:
@@ -162,7 +168,7 @@ def _needs_digits(found: Survey, encoder: TableEncoder) -> bool:
 def _notes(found: Survey, plan: RowPlan, copies: list[NearCopy]) -> list[Note]:
     notes: list[Note] = [(words, TableWarning) for words in found.table.notes]
     constant = [name for name, kind in found.kinds.items() if found.roles.is_feature(name) and kind.name == "constant"]
-    if constant:
+    if constant and found.learned is None:
         listed = ", ".join(map(repr, constant[:5])) + (", ..." if len(constant) > 5 else "")
         notes.append((f"columns that do not vary are left out: {listed}.", TableWarning))
     reasons = {"missing": "lack a value", "zero weight": "have the weight 0"}

@@ -45,6 +45,8 @@ class Survey:
         Rows without a value, where they are to be dropped.
     n_rows : int
         Rows.
+    learned : TableEncoder, default=None
+        How a fit has encoded its columns, where these are new rows for it.
     """
 
     table: TableFile
@@ -55,10 +57,13 @@ class Survey:
     texts: dict[str, list[AnyArray]]
     missing_rows: dict[str, IntArray]
     n_rows: int
+    learned: TableEncoder | None = None
 
     @cached_property
     def features(self) -> list[str]:
         """Columns that become features, unless they are refused."""
+        if self.learned is not None:
+            return [column.name for column in self.learned.columns]
         return [
             name for name in self.table.names if self.roles.is_feature(name) and self.kinds[name].name != "constant"
         ]
@@ -67,9 +72,10 @@ class Survey:
         """Refuse roles and columns that cannot be used, and missing values unless they are provided for."""
         for name in self.roles.sensitive:
             check_sensitive(name, self.tallies[name])
-        check_kinds({name: self.kinds[name] for name in self.features})
-        for name in self.features:
-            self._check_finite(name)
+        if self.learned is None:
+            check_kinds({name: self.kinds[name] for name in self.features})
+            for name in self.features:
+                self._check_finite(name)
         for name in self.people_columns:
             self._check_finite(name)
         self._check_missing()
@@ -102,7 +108,9 @@ class Survey:
         return columns
 
     def encoder(self) -> TableEncoder:
-        """Return the encoder; what missing numbers are taken for is not known yet."""
+        """Return that of the fit, or a new one, which does not know yet what missing numbers are taken for."""
+        if self.learned is not None:
+            return self.learned
         columns = tuple(self._column(name) for name in self.features)
         return TableEncoder(columns, self.options.missing, self.options.missing_values)
 
@@ -154,7 +162,13 @@ class Survey:
             )
 
 
-def survey(table: TableFile, roles: Roles, options: TableOptions, progress: Progress) -> Survey:
+def survey(
+    table: TableFile,
+    roles: Roles,
+    options: TableOptions,
+    progress: Progress,
+    learned: TableEncoder | None = None,
+) -> Survey:
     """Look at all rows once.
 
     Parameters
@@ -167,8 +181,12 @@ def survey(table: TableFile, roles: Roles, options: TableOptions, progress: Prog
         How they are read.
     progress : callable
         Told how far it is.
+    learned : TableEncoder, default=None
+        How a fit has encoded its columns.
     """
     roles.check(table.names, table.label)
+    if learned is not None:
+        learned.check_names(table)
     options.check(table.names, table.label)
     tallies = {name: Tally(options.most_categories) for name in table.names}
     people = [name for name, role in roles.by_column.items() if role != "dropped"]
@@ -187,4 +205,4 @@ def survey(table: TableFile, roles: Roles, options: TableOptions, progress: Prog
         progress(n_rows, table.n_rows, "looking at columns")
     kinds = {name: kind_of(name, tally, options) for name, tally in tallies.items()}
     found = {name: np.concatenate(rows) for name, rows in missing.items() if rows}
-    return Survey(table, roles, options, tallies, kinds, texts, found, n_rows)
+    return Survey(table, roles, options, tallies, kinds, texts, found, n_rows, learned)

@@ -1,0 +1,112 @@
+"""fairpca audit: how much the columns of a table, or a model's projections of them, tell about attributes."""
+# SPDX-License-Identifier: MIT
+
+from pathlib import Path
+
+import numpy as np
+from rich.markup import escape
+from sklearn.preprocessing import StandardScaler
+
+from fairpca import audit
+from fairpca._utils.typing import AnyArray
+from fairpca.auditing import AuditResult
+from fairpca.cli._model import rows_for, table_model
+from fairpca.cli._options import Table, Terms
+from fairpca.cli._stages import Stages
+from fairpca.cli._study import known
+from fairpca.cli._words import out, print_json, show_audit
+from fairpca.comparison import People
+from fairpca.tables import PreparedTable, Roles, prepare
+
+
+def run_audit(
+    choice: Table,
+    roles: Roles | None,
+    asked: Terms,
+    model_path: Path | None,
+    held_out: bool,
+    as_is: bool,
+    seed: int,
+) -> AuditResult:
+    """Audit a table, or a model on it.
+
+    Parameters
+    ----------
+    choice : Table
+        The table.
+    roles : Roles or None
+        Which columns are what; None takes what the model says.
+    asked : Terms
+        How people are compared, where no model says it.
+    model_path : Path or None
+        A model; without it the columns themselves are audited.
+    held_out : bool
+        Whether only rows that the model's fit has held out are audited.
+    as_is : bool
+        Whether columns are audited in their own units.
+    seed : int
+        Of what is drawn.
+    """
+    with Stages() as stages:
+        if model_path is not None:
+            return audit_model(choice, roles, model_path, held_out, seed, stages)
+        if held_out:
+            raise ValueError("--held-out speaks of a model; name it with --model.")
+        if roles is None:
+            raise ValueError("--sensitive is needed: name the columns that hold protected attributes.")
+        return audit_columns(choice, roles, asked, as_is, seed, stages)
+
+
+def audit_columns(choice: Table, roles: Roles, asked: Terms, as_is: bool, seed: int, stages: Stages) -> AuditResult:
+    """Audit the columns of a table, each scaled to unit variance unless they are to be taken as they are."""
+    with prepare(choice.file(), roles, choice.options(), held_out=0.0, callback=stages.rows) as prepared:
+        X, people = prepared.X_train, prepared.people_train
+        rows = X if as_is else StandardScaler(copy=True).fit_transform(np.asarray(X, dtype=np.float64))
+        settings = asked.terms(people.y) | {"random_state": seed, "callback": stages.say}
+        return audit(None, rows, **known(people), **settings)
+
+
+def audit_model(
+    choice: Table, roles: Roles | None, model_path: Path, held_out: bool, seed: int, stages: Stages
+) -> AuditResult:
+    """Audit the projections of a model, whose people are compared as in its fit."""
+    model = table_model(model_path)
+    with rows_for(model, choice, roles, held_out, stages) as prepared:
+        X, people = part(prepared, held_out)
+        return audit(model.model_, X, **known(people), random_state=seed, callback=stages.say)
+
+
+def part(prepared: PreparedTable, held_out: bool) -> tuple[AnyArray, People]:
+    """Return rows and people: those held out, or all.
+
+    Parameters
+    ----------
+    prepared : PreparedTable
+        The rows of a table.
+    held_out : bool
+        Which are wanted.
+    """
+    return (prepared.X_new, prepared.people_new) if held_out else (prepared.X_train, prepared.people_train)
+
+
+def show_audited(found: AuditResult, certificate: Path | None, as_json: bool) -> None:
+    """Print what an audit has found, and write its certificate.
+
+    Parameters
+    ----------
+    found : AuditResult
+        The findings.
+    certificate : Path or None
+        Where to write what was shown.
+    as_json : bool
+        Whether to print JSON.
+    """
+    if certificate is not None:
+        found.certificate().save(certificate)
+    if as_json:
+        print_json(found.to_dict() | {"verdict": found.verdict})
+        return
+    console = out()
+    show_audit(console, found)
+    if certificate is not None:
+        console.print(f"certificate: {escape(str(certificate))}")

@@ -1,0 +1,90 @@
+"""fairpca plan and fairpca verify: certificates before and after."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.markup import escape
+
+from fairpca import load_certificate, plan, verify
+from fairpca.cli._audit import part
+from fairpca.cli._model import rows_for, table_model
+from fairpca.cli._options import NewTable
+from fairpca.cli._stages import Stages
+from fairpca.cli._study import known
+from fairpca.cli._words import out, print_json
+from fairpca.tables import Roles
+
+
+def run_plan(
+    epsilon: float | None,
+    components: int,
+    groups: str,
+    rows: int | None,
+    power: float,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Say how many people an audit needs.
+
+    Parameters
+    ----------
+    epsilon, components, rows, power, confidence
+        See `fairpca.plan`.
+    groups : str
+        Two numbers, separated by a comma.
+    as_json : bool
+        Whether to print JSON.
+    """
+    try:
+        first, second = (float(part) for part in groups.split(","))
+    except ValueError:
+        raise ValueError(f"--groups {groups} must be two numbers such as 200,800 or 0.2,0.8.") from None
+    sizes = tuple(int(each) if each >= 1 and each.is_integer() else each for each in (first, second))
+    found = plan(epsilon, n_components=components, groups=sizes, rows=rows, power=power, confidence=confidence)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        out().print(escape(str(found)))
+
+
+def run_verify(
+    certificate_path: Path,
+    model_path: Path,
+    choice: NewTable,
+    roles: Roles | None,
+    held_out: bool,
+    as_json: bool,
+) -> int:
+    """Show again what a certificate says.
+
+    Parameters
+    ----------
+    certificate_path : Path
+        The certificate.
+    model_path : Path
+        The model.
+    choice : NewTable
+        The table.
+    roles : Roles or None
+        Which columns are what; None takes what the model says.
+    held_out : bool
+        Whether only rows that the model's fit has held out are looked at.
+    as_json : bool
+        Whether to print JSON.
+
+    Returns
+    -------
+    code : int
+        0, or 1 where it is not confirmed.
+    """
+    certificate, model = load_certificate(certificate_path), table_model(model_path)
+    with Stages() as stages, rows_for(model, choice, roles, held_out, stages) as prepared:
+        stages.say("looking at the rows again")
+        X, people = part(prepared, held_out)
+        found = verify(certificate, model.model_, X, **known(people))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        out().print(escape(str(found)))
+    return 0 if found.holds else 1

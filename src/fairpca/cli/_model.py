@@ -1,0 +1,73 @@
+"""Models and certificates from files, for commands."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import replace
+from pathlib import Path
+
+import fairpca
+from fairpca.cli._options import NewTable
+from fairpca.cli._stages import Stages
+from fairpca.table_model import TableModel
+from fairpca.tables import PreparedTable, Roles, prepare
+
+
+def table_model(path: Path) -> TableModel:
+    """Return the model that `fairpca fit` has written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    model = fairpca.load(path)
+    if not isinstance(model, TableModel):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} without the way from a table to its features; models of `fairpca "
+            "fit` have it."
+        )
+    return model
+
+
+def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out: bool, stages: Stages) -> PreparedTable:
+    """Return the rows of a table as a model encodes them: all of them, or those that its fit has held out, as `X_new`.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    choice : NewTable
+        The table.
+    asked : Roles or None
+        Which columns are what, by default those of the fit.
+    held_out : bool
+        Whether only rows that the fit has held out of this table are wanted.
+    stages : Stages
+        Told how far it is.
+    """
+    roles = asked or model.roles
+    if roles is None:
+        raise ValueError("--sensitive is needed: the model does not say which columns hold protected attributes.")
+    used = {column.name for column in model.encoder.columns}
+    table = choice.file()
+    # What the model does not use may hold anything.
+    spare = tuple(name for name in table.names if name not in used and name not in _with_roles(roles))
+    roles = replace(roles, drop=spare, keep_sensitive=bool(used & set(roles.sensitive)))
+    if not held_out:
+        return prepare(table, roles, choice.options(), encoder=model.encoder, held_out=0.0, callback=stages.rows)
+    if model.held_out is None:
+        raise ValueError("--held-out: the model does not say which rows its fit has held out.")
+    drawn = model.held_out
+    return prepare(
+        table,
+        roles,
+        choice.options(),
+        encoder=model.encoder,
+        held_out=drawn.share,
+        callback=stages.rows,
+        random_state=drawn.random_state,
+    )
+
+
+def _with_roles(roles: Roles) -> set[str]:
+    named = {*roles.sensitive, *roles.control, roles.label, roles.weight}
+    return {name for name in named if name is not None}

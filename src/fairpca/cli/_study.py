@@ -1,0 +1,142 @@
+"""What commands do with a table: read it, hold rows out, fit, audit."""
+# SPDX-License-Identifier: MIT
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from fairpca import FairPCA, audit
+from fairpca.auditing import AuditResult
+from fairpca.cli._options import Table
+from fairpca.cli._stages import Stages
+from fairpca.comparison import People
+from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning, NoSensitiveFeaturesWarning, TableWarning
+from fairpca.inference import LEAST_ROWS
+from fairpca.tables import PreparedTable, Roles, prepare
+
+MOST_HELD_OUT = 0.5
+"""Share of the rows up to which more of them are held out where a certificate needs it."""
+
+FEW_VALUES = 20
+"""Values of an attribute up to which they are groups, see `FairPCA`."""
+
+
+def read(choice: Table, roles: Roles, share: float, seed: int, stages: Stages) -> tuple[PreparedTable, float]:
+    """Read a table and hold rows out: more than asked for where a certificate could not speak of a group otherwise.
+
+    Parameters
+    ----------
+    choice : Table
+        The table.
+    roles : Roles
+        Which columns are what.
+    share : float
+        Share of the rows that is held out.
+    seed : int
+        Draws them.
+    stages : Stages
+        Told how far it is.
+
+    Returns
+    -------
+    prepared : PreparedTable
+        The rows. Its notes are for the caller to show.
+    share : float
+        The share that was held out.
+    """
+    table, options = choice.file(), choice.options()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AttributeInTableWarning)
+        warnings.simplefilter("ignore", TableWarning)
+        prepared = prepare(table, roles, options, held_out=share, callback=stages.rows, random_state=seed)
+        needed = share_needed(prepared, share)
+        if needed <= share:
+            return prepared, share
+        prepared.close()
+        return prepare(table, roles, options, held_out=needed, callback=stages.rows, random_state=seed), needed
+
+
+def share_needed(prepared: PreparedTable, share: float) -> float:
+    """Return the share of rows that must be held out so that each group has as many there as a certificate needs.
+
+    Parameters
+    ----------
+    prepared : PreparedTable
+        Rows of which a share is held out.
+    share : float
+        That share.
+    """
+    needed = share
+    for column in (prepared.people_new.sensitive_features or {}).values():
+        values, counts = np.unique(np.asarray(column, dtype=str), return_counts=True)
+        if 1 < len(values) <= FEW_VALUES and counts.min() < LEAST_ROWS:
+            needed = max(needed, share * (LEAST_ROWS + 1) / int(counts.min()))
+    return max(share, min(MOST_HELD_OUT, needed))
+
+
+def known(people: People) -> dict[str, Any]:
+    """Return what is known of people as arguments of `fit` and `audit`.
+
+    Parameters
+    ----------
+    people : People
+        The people.
+    """
+    return dict(vars(people))
+
+
+def fitted(model: FairPCA, prepared: PreparedTable, stages: Stages) -> FairPCA:
+    """Fit a model to the rows to fit.
+
+    Parameters
+    ----------
+    model : FairPCA
+        What to fit.
+    prepared : PreparedTable
+        The rows.
+    stages : Stages
+        Told how it goes.
+    """
+    stages.say("fitting")
+    with warnings.catch_warnings():
+        # Near copies of attributes were named with the columns, and what is not met is said with the answer.
+        warnings.simplefilter("ignore", AttributeInTableWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.set_params(callback=stages.step).fit(prepared.X_train, **known(prepared.people_train))
+    return model.set_params(callback=None)
+
+
+def plain_pca(model: FairPCA, prepared: PreparedTable, stages: Stages) -> FairPCA:
+    """Fit plain PCA with as many components to the same rows.
+
+    Parameters
+    ----------
+    model : FairPCA
+        The fitted model.
+    prepared, stages
+        As above.
+    """
+    stages.say("fitting plain PCA")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoSensitiveFeaturesWarning)
+        return FairPCA(model.n_components_, bandwidth=model.bandwidth_, random_state=model.random_state).fit(
+            prepared.X_train, sample_weight=prepared.people_train.sample_weight
+        )
+
+
+def audited(model: Any, prepared: PreparedTable, seed: int, stages: Stages, **terms: Any) -> AuditResult:
+    """Audit a reduction on the rows that were held out.
+
+    Parameters
+    ----------
+    model : fitted transformer
+        What reduces.
+    prepared, stages
+        As above.
+    seed : int
+        Draws what the audit draws.
+    **terms : dict
+        How people are compared, where the reduction does not say.
+    """
+    return audit(model, prepared.X_new, **known(prepared.people_new), random_state=seed, callback=stages.say, **terms)

@@ -35,7 +35,7 @@ def test_demo_into_a_place_that_cannot_be_written(run, tmp_path):
 def test_demo_with_a_negative_tolerance(run, tmp_path):
     outcome = run("demo", "--output", tmp_path, "--tolerance", "-1")
     assert outcome.exit_code == 2
-    assert "tolerance=-1.0 must be" in outcome.stderr
+    assert "--tolerance -1.0 must be" in outcome.stderr
 
 
 def test_version(run):

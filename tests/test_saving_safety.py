@@ -166,7 +166,7 @@ def test_nothing_is_unpickled(content, path):
         (lambda m: {name: each for name, each in m.items() if name != "arrays/mean_.npy"}, "its arrays are not those"),
         (lambda m: {}, "no model file"),
         (lambda m: m | {"model.json": b""}, "Expecting value"),
-        (lambda m: m | {"model.json": b"\xff{}"}, "codec"),
+        (lambda m: m | {"model.json": b"\xff{}"}, "it is no text"),
         (lambda m: m | {"model.json": b"[" * 10**5}, "too deep"),
         (lambda m: m | {"model.json": b'{"a":' * 10**5}, "too deep"),
         (lambda m: m | {"model.json": b"[1" + b"0" * 5000 + b"]"}, "digits"),
@@ -326,7 +326,7 @@ def test_too_much_is_not_written(path):
 
 def test_kinds_are_chosen_from_those_that_are_known(path):
     write_archive(path, {"kind": "os"}, {})
-    assert "kind='os' is unknown; choose one of ['FairPCA']" in refusal(path, path.read_bytes())
+    assert "kind='os' is unknown; choose one of ['FairPCA', 'TableModel']" in refusal(path, path.read_bytes())
     write_archive(path, {"model": 1}, {})
     assert "the document lacks 'kind'" in refusal(path, path.read_bytes())
     assert read_archive(FORMAT_1)[0]["kind"] in READERS

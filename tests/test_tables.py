@@ -384,16 +384,18 @@ def encoder_of(table=None, options=None):
 
 def test_unknown_categories_are_zeros_with_a_counted_warning():
     new = people(5)[["age", "height", "member", "work"]].assign(work=["space", "none", "sea", "space", "public"])
-    with pytest.warns(TableWarning, match=r"not there before: work='space' \(2 rows\), work='sea' \(1 rows\)"):
+    with pytest.warns(
+        TableWarning, match=r"not there before: 'space' in 'work' \(2 rows\), 'sea' in 'work' \(1 rows\)"
+    ):
         X = encoder_of().encode(new)
     assert X[:, 3:].sum(axis=1).tolist() == [0, 1, 0, 0, 1]
-    with pytest.raises(TableError, match=r"work='space' \(2 rows\).*unknown='warn'"):
+    with pytest.raises(TableError, match=r"'space' in 'work' \(2 rows\).*unknown='warn'"):
         encoder_of().encode(new, unknown="refuse")
 
 
 def test_a_category_that_was_never_missing_is_unknown_when_it_is():
     new = people(3)[["age", "height", "member", "work"]].assign(work=["none", None, "public"])
-    with pytest.warns(TableWarning, match=r"work='\(missing\)' \(1 rows\)"):
+    with pytest.warns(TableWarning, match=r"'\(missing\)' in 'work' \(1 rows\)"):
         assert encoder_of(options=FILL).encode(new)[1, 3:].tolist() == [0, 0, 0]
     with pytest.raises(TableError, match=r"row 2 has no value in 'work'"):
         encoder_of().encode(new)
@@ -721,7 +723,7 @@ def test_what_cannot_be_written_is_refused(tmp_path):
 def assert_one_sentence(refused):
     words = str(refused.value)
     assert "\n" not in words
-    assert words.endswith(".")
+    assert words.endswith((".", "?"))
     assert len(words) < 500
     assert not any(word in words for word in ("Arrow", "Traceback", "Errno", "CSV parse", "straddling"))
 

@@ -61,8 +61,9 @@ class TableModel(TransformerMixin, BaseEstimator):
     >>> from fairpca.tables import Roles, prepare
     >>> rng = np.random.default_rng(0)
     >>> table = {"age": rng.integers(18, 80, 200), "work": rng.choice(["no", "yes"], 200), "sex": ["f", "m"] * 100}
-    >>> prepared = prepare(table, Roles("sex"), random_state=0)
-    >>> model = TableModel(prepared.encoder, FairPCA(2))
+    >>> roles = Roles("sex")
+    >>> prepared = prepare(table, roles, random_state=0)
+    >>> model = TableModel(prepared.encoder, FairPCA(2), roles)
     >>> model.fit(table, sensitive_features=table["sex"]).transform({"work": ["yes"], "age": [41]}).shape
     (1, 2)
     """
@@ -121,7 +122,7 @@ class TableModel(TransformerMixin, BaseEstimator):
             The fitted model.
         """
         self.model_ = clone(self.model).fit(
-            self.encoder.encode(table),
+            self.encoder.encode(table, known=self._columns_with_roles()),
             y,
             sensitive_features=sensitive_features,
             control_features=control_features,
@@ -143,7 +144,10 @@ class TableModel(TransformerMixin, BaseEstimator):
             Their projections. Features of categories that the fit did not know are 0, with a warning.
         """
         check_is_fitted(self)
-        return self.model_.transform(self.encoder.encode(table))
+        return self.model_.transform(self.encoder.encode(table, known=self._columns_with_roles()))
+
+    def _columns_with_roles(self) -> tuple[str, ...]:
+        return () if self.roles is None else tuple(self.roles.by_column)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Return the names of the components.

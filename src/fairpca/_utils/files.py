@@ -21,5 +21,10 @@ def writing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        # Users know their file, not the place where it is put together.
+        if error.filename == os.fspath(temporary):
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
     finally:
         temporary.unlink(missing_ok=True)

@@ -16,6 +16,8 @@ def parse(content: bytes) -> Any:
     """
     try:
         return json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite)
+    except UnicodeDecodeError:
+        raise ValueError("it is no text") from None
     except RecursionError:
         raise ValueError("lists in lists in lists, too deep to be read") from None
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from fairpca import __version__
 from fairpca.cli import _options as given
-from fairpca.cli._audit import run_audit, show_audited
+from fairpca.cli._audit import check_asked, run_audit, show_audited
 from fairpca.cli._certify import run_plan, run_verify
 from fairpca.cli._compare import run_compare
 from fairpca.cli._demo import run_demo
@@ -19,9 +19,11 @@ from fairpca.cli._guard import guarded
 from fairpca.cli._paper import run_paper
 from fairpca.cli._trade_off import run_path
 from fairpca.cli._transform import run_transform
+from fairpca.cli._usage import Commands
 from fairpca.paper import EXPERIMENTS
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -72,7 +74,7 @@ def transform(
     out: Annotated[Path, typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet, .arrow or .feather.")] = Path(
         "projected.csv"
     ),
-    keep: Annotated[list[str], typer.Option(help="Columns to write as they are, COL[,COL].")] = [],  # noqa: B006
+    keep: Annotated[list[str], typer.Option(help="Columns to write as they are.", metavar="COL[,COL]")] = [],  # noqa: B006
     unknown: Annotated[str, typer.Option(help="Categories that the fit did not know: warn or refuse.")] = "warn",
     as_json: given.AsJson = False,
 ) -> None:
@@ -100,8 +102,8 @@ def audit(
     as_json: given.AsJson = False,
 ) -> None:
     """Say how much the columns of a table, or a model's projections of them, tell about protected attributes."""
-    roles = people.roles(table.drop)
-    found = run_audit(table, roles, asked, model, held_out, as_is, seed)
+    check_asked(table, asked, model, held_out, as_is, certificate)
+    found = run_audit(table, people.roles(table.drop), asked, model, held_out, as_is, certificate is not None, seed)
     show_audited(found, certificate, as_json)
 
 
@@ -141,7 +143,7 @@ def plan(
     epsilon: Annotated[
         float | None, typer.Argument(help="The MMD² that is to be ruled out.", show_default=False)
     ] = None,
-    components: Annotated[int, typer.Option("--components", "-n", help="Of the projection.")] = 2,
+    components: Annotated[int, typer.Option("--components", "-n", help="Of the projection.", min=1, max=1000)] = 2,
     groups: Annotated[str, typer.Option(help="Rows, or shares, of the two groups today.")] = "0.5,0.5",
     rows: Annotated[int | None, typer.Option(help="Rows today, where groups are shares.", show_default=False)] = None,
     power: Annotated[float, typer.Option(help="Probability of success where groups do not differ.")] = 0.8,

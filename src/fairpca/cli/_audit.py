@@ -2,21 +2,57 @@
 # SPDX-License-Identifier: MIT
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.markup import escape
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import audit
 from fairpca._utils.typing import AnyArray
+from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
-from fairpca.cli._model import rows_for, table_model
+from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import Table, Terms
+from fairpca.cli._phrases import option_of
+from fairpca.cli._places import check_file
+from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._study import known
 from fairpca.cli._words import out, print_json, show_audit
 from fairpca.comparison import People
+from fairpca.exceptions import TrainingRowsWarning
 from fairpca.tables import PreparedTable, Roles, prepare
+
+
+def check_asked(
+    choice: Table, asked: Terms, model_path: Path | None, held_out: bool, as_is: bool, certificate: Path | None
+) -> None:
+    """Refuse options that do not go together, before any work.
+
+    Parameters
+    ----------
+    choice, asked, model_path, held_out, as_is
+        See `run_audit`.
+    certificate : Path or None
+        Where to write what was shown.
+    """
+    if model_path is None:
+        given = [option for option, value in {"--held-out": held_out, "--certificate": certificate}.items() if value]
+        if given:
+            raise ValueError(f"{given[0]} speaks of a model; name it with --model.")
+        return
+    given = [
+        *_changed(asked, Terms()),
+        *_changed(choice, Table(choice.table, choice.delimiter, choice.encoding, choice.decimal)),
+    ]
+    given += ["--as-is"] if as_is else []
+    if given:
+        raise ValueError(f"{given[0]} does not go with --model, which was fitted with its own; leave it out.")
+    check_file("--certificate", certificate, [choice.table, model_path])
+
+
+def _changed(options: Any, defaults: Any) -> list[str]:
+    return [option_of(name) for name, value in vars(defaults).items() if getattr(options, name) != value]
 
 
 def run_audit(
@@ -26,6 +62,7 @@ def run_audit(
     model_path: Path | None,
     held_out: bool,
     as_is: bool,
+    certified: bool,
     seed: int,
 ) -> AuditResult:
     """Audit a table, or a model on it.
@@ -44,16 +81,17 @@ def run_audit(
         Whether only rows that the model's fit has held out are audited.
     as_is : bool
         Whether columns are audited in their own units.
+    certified : bool
+        Whether a certificate is asked for, which rows of the fit cannot give.
     seed : int
         Of what is drawn.
     """
     with Stages() as stages:
         if model_path is not None:
-            return audit_model(choice, roles, model_path, held_out, seed, stages)
-        if held_out:
-            raise ValueError("--held-out speaks of a model; name it with --model.")
+            return audit_model(choice, roles, model_path, held_out, certified, seed, stages)
         if roles is None:
             raise ValueError("--sensitive is needed: name the columns that hold protected attributes.")
+        asked.check_people(roles)
         return audit_columns(choice, roles, asked, as_is, seed, stages)
 
 
@@ -67,13 +105,39 @@ def audit_columns(choice: Table, roles: Roles, asked: Terms, as_is: bool, seed: 
 
 
 def audit_model(
-    choice: Table, roles: Roles | None, model_path: Path, held_out: bool, seed: int, stages: Stages
+    choice: Table,
+    roles: Roles | None,
+    model_path: Path,
+    held_out: bool,
+    certified: bool,
+    seed: int,
+    stages: Stages,
 ) -> AuditResult:
     """Audit the projections of a model, whose people are compared as in its fit."""
     model = table_model(model_path)
+    if not held_out and model.held_out is not None:
+        with rows_for(model, choice, roles, True, stages) as drawn:
+            if is_table_of_fit(model, drawn):
+                tell_of_fitted_rows(certified)
     with rows_for(model, choice, roles, held_out, stages) as prepared:
+        if held_out and not is_table_of_fit(model, prepared):
+            raise ValueError(f"--held-out: {choice.table} is not the table of the fit, or not as it was then.")
         X, people = part(prepared, held_out)
         return audit(model.model_, X, **known(people), random_state=seed, callback=stages.say)
+
+
+def tell_of_fitted_rows(certified: bool) -> None:
+    """Say that the rows of the fit are among the audited ones; refuse to certify what they show.
+
+    Parameters
+    ----------
+    certified : bool
+        Whether a certificate is asked for.
+    """
+    words = "this is the table of the fit: most of its rows say nothing of new people; --held-out leaves them out."
+    if certified:
+        raise ValueError(f"--certificate: {words}")
+    warn_user(words, TrainingRowsWarning)
 
 
 def part(prepared: PreparedTable, held_out: bool) -> tuple[AnyArray, People]:
@@ -109,4 +173,4 @@ def show_audited(found: AuditResult, certificate: Path | None, as_json: bool) ->
     console = out()
     show_audit(console, found)
     if certificate is not None:
-        console.print(f"certificate: {escape(str(certificate))}")
+        console.print(f"certificate: {plain(str(certificate))}")

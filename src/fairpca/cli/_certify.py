@@ -4,15 +4,16 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.markup import escape
-
 from fairpca import load_certificate, plan, verify
+from fairpca._utils.warn import warn_user
 from fairpca.cli._audit import part
-from fairpca.cli._model import rows_for, table_model
+from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import NewTable
+from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._study import known
 from fairpca.cli._words import out, print_json
+from fairpca.exceptions import TableWarning
 from fairpca.tables import Roles
 
 
@@ -45,7 +46,7 @@ def run_plan(
     if as_json:
         print_json(asdict(found))
     else:
-        out().print(escape(str(found)))
+        out().print(plain(str(found)))
 
 
 def run_verify(
@@ -80,11 +81,13 @@ def run_verify(
     """
     certificate, model = load_certificate(certificate_path), table_model(model_path)
     with Stages() as stages, rows_for(model, choice, roles, held_out, stages) as prepared:
+        if held_out and not is_table_of_fit(model, prepared):
+            warn_user(f"{choice.table} is not the table that this model was fitted to, or not as it was.", TableWarning)
         stages.say("looking at the rows again")
         X, people = part(prepared, held_out)
         found = verify(certificate, model.model_, X, **known(people))
     if as_json:
         print_json(asdict(found))
     else:
-        out().print(escape(str(found)))
+        out().print(plain(str(found)))
     return 0 if found.holds else 1

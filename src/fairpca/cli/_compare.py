@@ -9,17 +9,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
 
 from fairpca import FairPCA
 from fairpca._utils.typing import AnyArray
+from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
 from fairpca.baselines import FPCA, ReconstructionFairPCA
 from fairpca.cli._fit import TERMS
 from fairpca.cli._options import FitTerms, Table
+from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._study import audited, fitted, plain_pca, read
 from fairpca.cli._words import best_readers, numbers_table, out, print_json, reading
+from fairpca.exceptions import TableWarning
 from fairpca.tables import PreparedTable, Roles
 
 BASELINE_FEATURES = 200
@@ -49,9 +51,11 @@ def run_compare(choice: Table, roles: Roles, asked: FitTerms, share: float, seed
     code : int
         0, or 1 where FairPCA does not meet its tolerance.
     """
-    asked.model(None, seed)
+    asked.check_people(roles)
     with Stages() as stages:
-        prepared, share = read(choice, roles, share, seed, stages)
+        prepared, _, notes = read(choice, roles, share, seed, stages)
+        for note in (*prepared.notes, *notes):
+            warn_user(note, TableWarning)
         with prepared:
             fair, seconds = _timed(lambda: fitted(asked.model(prepared.people_train.y, seed), prepared, stages))
             terms = {name: getattr(fair, name) for name in TERMS} | {"bandwidth": fair.bandwidth_}
@@ -151,7 +155,7 @@ def show(rows: list[dict[str, Any]], prepared: PreparedTable) -> None:
     console.print(numbers_table(f"On {len(prepared.rows_new):,} rows held out", headings, shown))
     console.print("best reader: AUC, or R², of the adversary that reads an attribute best; an AUC of 0.5 is chance.")
     if left_out(prepared):
-        console.print(escape(left_out(prepared)))
+        console.print(plain(left_out(prepared)))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -5,21 +5,23 @@ import csv
 import json
 import shlex
 import sys
-import tempfile
 import time
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
+from rich.console import Console
 
 from fairpca import FairPCA, FairPCAPath, __version__
 from fairpca._utils.files import writing
-from fairpca.auditing import AuditResult
-from fairpca.cli._guard import in_options
+from fairpca.auditing import AuditResult, Certificate
 from fairpca.cli._options import FitTerms, Table
+from fairpca.cli._phrases import in_options
+from fairpca.cli._places import check_folder
+from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._study import audited, fitted, known, plain_pca, read
 from fairpca.cli._words import columns_table, finite, out, print_json, show_audit
@@ -32,6 +34,16 @@ PATH_ROWS = 5_000
 """Rows on which the trade-off is traced: it is drawn, not used."""
 
 NOT_MET = 1
+
+FILES = {
+    "report": "report.html",
+    "model": "model.fairpca",
+    "projected": "projected.csv",
+    "loadings": "loadings.csv",
+    "certificate": "certificate.json",
+    "metrics": "metrics.json",
+}
+"""What is written, and what it is called."""
 
 TERMS = ("fairness", "favourable", "sensitive", "sensitive_kind", "min_group_size", "small_groups", "missing")
 """Parameters that say how people are compared."""
@@ -49,6 +61,7 @@ class Fitted:
     before: FairPCA
     audit: AuditResult
     audit_before: AuditResult
+    certificate: Certificate | None
     path: FairPCAPath | None
     notes: tuple[str, ...]
     seconds: float
@@ -90,21 +103,22 @@ def run_fit(
     code : int
         0, or 1 where the tolerance is not met.
     """
-    asked.model(None, seed)
-    check_folder(folder)
+    asked.check_people(roles)
+    check_folder(folder, FILES.values(), [choice.table])
     began = time.perf_counter()
     with Stages() as stages:
-        prepared, share = read(choice, roles, share, seed, stages)
+        prepared, used, said = read(choice, roles, share, seed, stages)
         with prepared:
+            notes = (*prepared.notes, *said)
             if not as_json:
-                show_columns(prepared)
-            found = find(choice, roles, asked, prepared, HeldOut(share, seed), with_path, stages, began)
+                show_columns(prepared, notes)
+            found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, notes, stages, began)
             files = write(found, folder, stages)
     document = metrics(found, files)
     if as_json:
         print_json(document)
     else:
-        show(found, files)
+        show(found, files, len(notes))
     return 0 if found.model.converged_ else NOT_MET
 
 
@@ -115,6 +129,7 @@ def find(
     prepared: PreparedTable,
     held_out: HeldOut,
     with_path: bool,
+    notes: tuple[str, ...],
     stages: Stages,
     began: float,
 ) -> Fitted:
@@ -125,7 +140,8 @@ def find(
     terms = {name: getattr(model, name) for name in TERMS}
     found = audited(model, prepared, seed, stages)
     found_before = audited(before, prepared, seed, stages, **terms)
-    path, notes = trade_off(model, prepared, seed, stages) if with_path else (None, ())
+    certificate, reasons = certified(found)
+    path, remarks = trade_off(model, prepared, seed, stages) if with_path else (None, ())
     return Fitted(
         choice,
         roles,
@@ -135,10 +151,19 @@ def find(
         before,
         found,
         found_before,
+        certificate,
         path,
-        (*prepared.notes, *notes),
+        (*notes, *reasons, *remarks),
         time.perf_counter() - began,
     )
+
+
+def certified(audit: AuditResult) -> tuple[Certificate | None, tuple[str, ...]]:
+    """Return what can be certified, or why nothing can."""
+    try:
+        return audit.certificate(), ()
+    except ValueError as error:
+        return None, (f"No certificate was written: {error}",)
 
 
 def trade_off(
@@ -191,19 +216,6 @@ def _taken(table: Any, rows: Any) -> Any:
     return None if table is None else table[rows]
 
 
-def check_folder(folder: Path) -> None:
-    """Make a folder, or refuse one that cannot be written to, before any work.
-
-    Parameters
-    ----------
-    folder : Path
-        Where results go.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
-
-
 def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
     """Write all files, each whole or not at all.
 
@@ -221,15 +233,7 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
     files : dict of str to str
         What is where.
     """
-    names = {
-        "report": "report.html",
-        "model": "model.fairpca",
-        "projected": "projected.csv",
-        "loadings": "loadings.csv",
-        "certificate": "certificate.json",
-        "metrics": "metrics.json",
-    }
-    files = {what: str(folder / name) for what, name in names.items()}
+    files = {what: str(folder / name) for what, name in FILES.items()}
     model = found.model
     TableModel.of_fitted(found.prepared.encoder, model, found.roles, found.held_out).save(files["model"])
     with warnings.catch_warnings():
@@ -243,10 +247,11 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
             callback=stages.rows,
         )
     write_loadings(Path(files["loadings"]), model, found.prepared.feature_names)
-    try:
-        found.audit.certificate().save(files["certificate"])
-    except ValueError:
-        del files["certificate"]  # the report says why
+    if found.certificate is not None:
+        found.certificate.save(files["certificate"])
+    else:
+        # One of another fit must not stay beside this model.
+        Path(files.pop("certificate")).unlink(missing_ok=True)
     stages.say("writing the report")
     make_report(
         model,
@@ -343,25 +348,31 @@ def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def show_columns(prepared: PreparedTable) -> None:
+def show_columns(prepared: PreparedTable, notes: tuple[str, ...]) -> None:
     """Print what the columns are taken for, and what a user must know of them."""
     console = out()
     console.print(columns_table(prepared.columns))
     rows = f"{len(prepared.rows_train):,} rows to fit, {len(prepared.rows_new):,} held out"
     console.print(f"\n{rows}, {prepared.encoder.n_features} features.")
-    for note in prepared.notes:
-        console.print(f"[yellow]note:[/yellow] {escape(in_options(note))}")
+    show_notes(console, notes)
 
 
-def show(found: Fitted, files: dict[str, str]) -> None:
-    """Print the answer in words, and where the files are."""
+def show_notes(console: Console, notes: Iterable[str]) -> None:
+    """Print what a user must know."""
+    for note in notes:
+        console.print(f"[yellow]note:[/yellow] {plain(in_options(note))}")
+
+
+def show(found: Fitted, files: dict[str, str], shown: int) -> None:
+    """Print the answer in words, the notes that were not shown yet, and where the files are."""
     console = out()
-    console.print(f"\n{escape(found.model.summary())}")
+    console.print(f"\n{plain(found.model.summary())}")
     kept = 100 * float(found.before.explained_variance_ratio_.sum())
     console.print(f"Plain PCA keeps {kept:.1f} % of the variance.")
     console.print(f"\n[bold]On the {found.audit.n_rows:,} rows held out[/bold]")
     show_audit(console, found.audit)
+    show_notes(console, found.notes[shown:])
     console.print("\n[bold]Files[/bold]")
     for what, path in files.items():
-        console.print(f"  {what:<12} {escape(path)}")
-    console.print(f"\nBegin with {escape(files['report'])}")
+        console.print(f"  {what:<12} {plain(path)}")
+    console.print(f"\nBegin with {plain(files['report'])}")

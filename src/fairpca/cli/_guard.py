@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import errno
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,22 +10,14 @@ from typing import Any, TextIO
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+
+from fairpca.cli._phrases import in_options
+from fairpca.cli._plain import plain
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
 EXPECTED = (OSError, ValueError, TypeError, ImportError, MemoryError, RecursionError)
 """What users can bring about."""
-
-OPTIONS = {
-    name: f"--{name.replace('_', '-')}"
-    for name in (
-        *("sensitive", "label", "control", "weight", "drop", "keep_sensitive", "missing", "categories", "numbers"),
-        *("delimiter", "encoding", "decimal", "held_out", "tolerance", "fairness", "favourable", "small_groups"),
-        *("min_group_size", "confidence", "epsilon", "power", "groups", "rows", "keep", "unknown", "bandwidth"),
-    )
-} | {"n_components": "--components", "random_state": "--seed", "most_categories": "--categories"}
-"""Arguments of Python, and what they are called here."""
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,18 +31,38 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
-        errors = Console(stderr=True, soft_wrap=True, highlight=False)
+        errors = error_console()
         try:
             with warnings_as_notes(errors):
                 return command(*arguments, **options)
         except KeyboardInterrupt:
-            errors.print("interrupted: files that were written are whole, others are not there.")
+            errors.print("interrupted: every file is whole, or as it was before.")
             raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise  # whoever read the results has read enough
         except EXPECTED as error:
-            errors.print(f"[red]error:[/red] {escape(in_options(sentence_of(error)))}")
+            print_error(errors, in_options(sentence_of(error)))
             raise typer.Exit(BAD_INPUT) from None
 
     return run
+
+
+def error_console() -> Console:
+    """Return the console for what goes wrong."""
+    return Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def print_error(console: Console, sentence: str) -> None:
+    """Print why a command ends.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    sentence : str
+        Why.
+    """
+    console.print(f"[red]error:[/red] {plain(sentence)}")
 
 
 def sentence_of(error: BaseException) -> str:
@@ -70,30 +81,6 @@ def sentence_of(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; use fewer rows, columns or components."
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def in_options(sentence: str) -> str:
-    """Return a sentence that speaks of arguments as one that speaks of options.
-
-    Parameters
-    ----------
-    sentence : str
-        What the library says.
-
-    Examples
-    --------
-    >>> in_options("values are missing in 'age' (3); use missing='fill' or missing='drop-rows'.")
-    "values are missing in 'age' (3); use --missing fill or --missing drop-rows."
-    """
-
-    def option(match: re.Match[str]) -> str:
-        name, value = match[1], match[2]
-        if name not in OPTIONS:
-            return match[0]
-        plain = value[1:-1] if value[:1] in "'\"" and not re.search(r"\s", value) else value
-        return f"{OPTIONS[name]} {plain}"
-
-    return re.sub(r"\b([a-z_]+)=('[^']*'|\"[^\"]*\"|-?[\w.+-]*[\w+-])", option, sentence)
 
 
 @contextmanager
@@ -118,7 +105,7 @@ def warnings_as_notes(console: Console) -> Iterator[None]:
         words = in_options(" ".join(str(message).split()))
         if words not in told:
             told.add(words)
-            console.print(f"[yellow]note:[/yellow] {escape(words)}")
+            console.print(f"[yellow]note:[/yellow] {plain(words)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)

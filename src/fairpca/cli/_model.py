@@ -4,11 +4,19 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 import fairpca
 from fairpca.cli._options import NewTable
 from fairpca.cli._stages import Stages
 from fairpca.table_model import TableModel
 from fairpca.tables import PreparedTable, Roles, prepare
+
+BLOCK = 2**14
+"""Rows that are looked at at a time, for they may be in a file."""
+
+SAME = 1e-6
+"""Relative to the numbers of a column: how much rounding moves its mean."""
 
 
 def table_model(path: Path) -> TableModel:
@@ -47,6 +55,8 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
     roles = asked or model.roles
     if roles is None:
         raise ValueError("--sensitive is needed: the model does not say which columns hold protected attributes.")
+    if roles.label is None and model.model_.fairness != "demographic_parity":
+        raise ValueError(f"--label is needed: the model was fitted with --fairness {model.model_.fairness}.")
     used = {column.name for column in model.encoder.columns}
     table = choice.file()
     # What the model does not use may hold anything.
@@ -66,6 +76,26 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
         callback=stages.rows,
         random_state=drawn.random_state,
     )
+
+
+def is_table_of_fit(model: TableModel, prepared: PreparedTable) -> bool:
+    """Tell whether the rows to fit of a table have the number and the means of those that a model was fitted to.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    prepared : PreparedTable
+        The table, with the rows held out that the fit has held out.
+    """
+    X, weight = prepared.X_train, prepared.people_train.sample_weight
+    fitted = model.model_
+    if len(X) != fitted.n_samples_:
+        return False
+    largest = np.maximum(np.abs(X.min(axis=0)), np.abs(X.max(axis=0)))
+    masses = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
+    means = sum(masses[k : k + BLOCK] @ X[k : k + BLOCK] for k in range(0, len(X), BLOCK)) / masses.sum()
+    return bool(np.all(np.abs(means - fitted.mean_) <= SAME * np.maximum(largest, 1e-300)))
 
 
 def _with_roles(roles: Roles) -> set[str]:

@@ -1,8 +1,9 @@
 """Options that several commands share."""
 # SPDX-License-Identifier: MIT
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +12,13 @@ import numpy as np
 import typer
 
 from fairpca import FairPCA
+from fairpca._utils.checks import check_name
 from fairpca._utils.typing import AnyArray
+from fairpca.comparison import Terms as Comparison
 from fairpca.tables import Roles, TableFile, TableOptions
 
 TABLE, PEOPLE, FIT = "The table", "The people", "The fit"
+COLUMNS = "COL[,COL]"
 
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn.", min=0, max=2**32 - 1)]
 HeldOutShare = Annotated[
@@ -27,16 +31,16 @@ ModelPath = Annotated[Path, typer.Argument(help="A model of fairpca fit.", show_
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _table(*names: str, text: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=TABLE)
+def _table(*names: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=TABLE)
 
 
-def _people(*names: str, text: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=PEOPLE)
+def _people(*names: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=PEOPLE)
 
 
-def _fit(*names: str, text: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=FIT)
+def _fit(*names: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=FIT)
 
 
 @dataclass(frozen=True)
@@ -61,12 +65,12 @@ class NewTable:
 class Table(NewTable):
     """A table whose columns are looked at."""
 
-    drop: Annotated[list[str], _table(text="Columns that are not used, COL[,COL].")] = field(default_factory=list)
+    drop: Annotated[list[str], _table(text="Columns that are not used.", metavar=COLUMNS)] = field(default_factory=list)
     missing: Annotated[str, _table(text="Missing values of features: refuse, fill or drop-rows.")] = "refuse"
-    categories: Annotated[list[str], _table(text="Columns of numbers that are codes, COL[,COL].")] = field(
+    categories: Annotated[list[str], _table(text="Columns of numbers that are codes.", metavar=COLUMNS)] = field(
         default_factory=list
     )
-    numbers: Annotated[list[str], _table(text="Columns of numbers that look like codes, COL[,COL].")] = field(
+    numbers: Annotated[list[str], _table(text="Columns of numbers that look like codes.", metavar=COLUMNS)] = field(
         default_factory=list
     )
 
@@ -79,18 +83,18 @@ class Table(NewTable):
 class MorePeople:
     """What is known of people beside their protected attributes."""
 
-    label: Annotated[str | None, _people(text="Column of labels.")] = None
-    control: Annotated[list[str], _people(text="Segments within which groups are compared, COL[,COL].")] = field(
+    label: Annotated[str | None, _people(text="Column of labels.", metavar="COL")] = None
+    control: Annotated[list[str], _people(text="Segments within which groups are compared.", metavar=COLUMNS)] = field(
         default_factory=list
     )
-    weight: Annotated[str | None, _people(text="Column of weights.")] = None
+    weight: Annotated[str | None, _people(text="Column of weights.", metavar="COL")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class People(MorePeople):
     """Who the people of a table are."""
 
-    sensitive: Annotated[list[str], _people("--sensitive", "-s", text="Protected attributes, COL[,COL].")]
+    sensitive: Annotated[list[str], _people("--sensitive", "-s", text="Protected attributes.", metavar=COLUMNS)]
     keep_sensitive: Annotated[bool, _people("--keep-sensitive", text="Protected attributes are features, too.")] = False
 
     def roles(self, drop: Sequence[str]) -> Roles:
@@ -111,7 +115,8 @@ class PeopleOfModel(MorePeople):
     """Who the people of a table are, where a model may say it."""
 
     sensitive: Annotated[
-        list[str], _people("--sensitive", "-s", text="Protected attributes, COL[,COL]; the model knows its own.")
+        list[str],
+        _people("--sensitive", "-s", text="Protected attributes; the model knows its own.", metavar=COLUMNS),
     ] = field(default_factory=list)
 
     def roles(self, drop: Sequence[str] = ()) -> Roles | None:
@@ -123,8 +128,15 @@ class PeopleOfModel(MorePeople):
             Columns that are not used.
         """
         if not names(self.sensitive):
+            self._refuse_others()
             return None
         return Roles(names(self.sensitive), self.label, names(self.control), self.weight, names(drop))
+
+    def _refuse_others(self) -> None:
+        others = {"--label": self.label, "--control": self.control, "--weight": self.weight}
+        given = [option for option, value in others.items() if value]
+        if given:
+            raise ValueError(f"{given[0]} goes with --sensitive; name the protected attributes too.")
 
 
 @dataclass(frozen=True)
@@ -138,7 +150,7 @@ class Terms:
     intersections: Annotated[
         bool, _fit("--intersections", text="Compare combinations of attributes, not each by itself.")
     ] = False
-    continuous: Annotated[list[str], _fit(text="Attributes that are amounts, not groups, COL[,COL].")] = field(
+    continuous: Annotated[list[str], _fit(text="Attributes that are amounts, not groups.", metavar=COLUMNS)] = field(
         default_factory=list
     )
     small_groups: Annotated[str, _fit(text="Groups of fewer than 5 rows: refuse, merge or leave.")] = "refuse"
@@ -152,7 +164,8 @@ class Terms:
         labels : ndarray or None
             The labels, among which the favourable one is found.
         """
-        return {
+        check_name("missing_sensitive", self.missing_sensitive, ["refuse", "group", "leave"])
+        terms = {
             "fairness": self.fairness,
             "favourable": None if self.favourable is None else _label(self.favourable, labels),
             "sensitive": "intersections" if self.intersections else "each",
@@ -160,6 +173,23 @@ class Terms:
             "small_groups": self.small_groups,
             "missing": self.missing_sensitive,
         }
+        Comparison.named(**terms)
+        return terms
+
+    def check_people(self, roles: Roles) -> None:
+        """Refuse what does not go with the columns that were named, before any work.
+
+        Parameters
+        ----------
+        roles : Roles
+            Which columns are what.
+        """
+        self.terms(None)
+        if self.fairness != "demographic_parity" and roles.label is None:
+            raise ValueError(f"--fairness {self.fairness} speaks of labels; name their column with --label.")
+        if self.favourable is not None and self.fairness != "equal_opportunity":
+            raise ValueError("--favourable has a meaning for --fairness equal_opportunity only.")
+        _check_sensitive("continuous", names(self.continuous), roles)
 
 
 @dataclass(frozen=True)
@@ -170,6 +200,17 @@ class PathTerms(Terms):
         str, _fit("--components", "-n", text="How many, or the share of variance to keep, as 0.9.")
     ] = "2"
     scales: Annotated[bool, _fit("--scales", text="Look at fine differences too, at four bandwidths.")] = False
+
+    def check_people(self, roles: Roles) -> None:
+        """Refuse what does not go with the columns that were named, before any work.
+
+        Parameters
+        ----------
+        roles : Roles
+            As above.
+        """
+        super().check_people(roles)
+        number_or_share(self.components)
 
     def settings(self, labels: AnyArray | None, seed: int) -> dict[str, Any]:
         """Return all parameters but the tolerance.
@@ -195,6 +236,19 @@ class FitTerms(PathTerms):
     tolerance: Annotated[
         str, _fit("--tolerance", "-t", text="Largest MMD²: auto, a number, or COL=X,COL=X by attribute.")
     ] = "auto"
+
+    def check_people(self, roles: Roles) -> None:
+        """Refuse what does not go with the columns that were named, before any work.
+
+        Parameters
+        ----------
+        roles : Roles
+            As above.
+        """
+        super().check_people(roles)
+        tolerance = tolerance_of(self.tolerance)
+        if isinstance(tolerance, dict):
+            _check_sensitive("tolerance", tolerance, roles)
 
     def model(self, labels: AnyArray | None, seed: int) -> FairPCA:
         """Return the model, not fitted.
@@ -232,12 +286,14 @@ def number_or_share(text: str) -> int | float:
     text : str
         What was given.
     """
-    try:
-        return int(text) if re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text) else float(text)
-    except ValueError:
-        raise ValueError(
-            f"--components {text} must be a whole number such as 2, or a share of the variance such as 0.9."
-        ) from None
+    if re.fullmatch(r"\s*\+?\d{1,18}\s*", text) and int(text) > 0:
+        return int(text)
+    if 0 < (share := _number(text)) < 1:
+        return share
+    raise ValueError(
+        f"--components {text or repr(text)} must be a whole number of at least 1, such as 2, or a share of the "
+        "variance between 0 and 1, such as 0.9."
+    )
 
 
 def tolerance_of(text: str) -> str | float | dict[str, float]:
@@ -255,16 +311,35 @@ def tolerance_of(text: str) -> str | float | dict[str, float]:
     """
     if text == "auto":
         return text
+    pairs = [part.rpartition("=") for part in names([text])]
+    by_name = {name.strip(): _number(value) for name, _, value in pairs}
+    named = "=" in text
+    if not by_name or len(by_name) < len(pairs) or any(bool(name) != named for name in by_name):
+        raise _no_tolerance(text)
+    if not all(0 < value < math.inf for value in by_name.values()):
+        raise _no_tolerance(text)
+    return by_name if named else by_name[""]
+
+
+def _no_tolerance(text: str) -> ValueError:
+    return ValueError(
+        f"--tolerance {text or repr(text)} must be auto, a number above 0 such as 1e-3, or such numbers by attribute, "
+        "as in sex=1e-3,age=1e-4."
+    )
+
+
+def _number(text: str) -> float:
     try:
-        if "=" not in text:
-            return float(text)
-        pairs = [part.rpartition("=") for part in names([text])]
-        return {name.strip(): float(value) for name, _, value in pairs}
+        return float(text)
     except ValueError:
-        raise ValueError(
-            f"--tolerance {text} must be auto, a number such as 1e-3, or numbers by attribute such as "
-            "sex=1e-3,age=1e-4."
-        ) from None
+        return math.nan
+
+
+def _check_sensitive(option: str, named: Iterable[str], roles: Roles) -> None:
+    """Refuse attributes that are not among the protected ones."""
+    for name in named:
+        if name not in roles.sensitive:
+            raise ValueError(f"--{option} names {name!r}, which is not among --sensitive {', '.join(roles.sensitive)}.")
 
 
 def _label(text: str, labels: AnyArray | None) -> Any:

@@ -5,9 +5,9 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from fairpca.cli._plain import plain
 from fairpca.solvers import OuterStep
 
 
@@ -21,6 +21,7 @@ class Stages:
     """
 
     def __init__(self, console: Console | None = None) -> None:
+        console = console or Console(stderr=True)
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -28,8 +29,10 @@ class Stages:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=console or Console(stderr=True),
+            console=console,
             transient=True,
+            # Where nobody looks on, not even an empty line is left.
+            disable=not console.is_interactive,
         )
         self._task = self._progress.add_task("", total=None)
 
@@ -79,6 +82,6 @@ class Stages:
         self._progress.update(self._task, description=words)
 
     def _begin(self, what: str, total: int | None) -> None:
-        described = escape(what)
+        described = plain(what)
         if self._progress.tasks[0].description != described:
             self._progress.reset(self._task, description=described, total=total)

@@ -22,7 +22,9 @@ FEW_VALUES = 20
 """Values of an attribute up to which they are groups, see `FairPCA`."""
 
 
-def read(choice: Table, roles: Roles, share: float, seed: int, stages: Stages) -> tuple[PreparedTable, float]:
+def read(
+    choice: Table, roles: Roles, share: float, seed: int, stages: Stages
+) -> tuple[PreparedTable, float, tuple[str, ...]]:
     """Read a table and hold rows out: more than asked for where a certificate could not speak of a group otherwise.
 
     Parameters
@@ -44,6 +46,8 @@ def read(choice: Table, roles: Roles, share: float, seed: int, stages: Stages) -
         The rows. Its notes are for the caller to show.
     share : float
         The share that was held out.
+    notes : tuple of str
+        Why it is another than was asked for.
     """
     table, options = choice.file(), choice.options()
     with warnings.catch_warnings():
@@ -52,9 +56,14 @@ def read(choice: Table, roles: Roles, share: float, seed: int, stages: Stages) -
         prepared = prepare(table, roles, options, held_out=share, callback=stages.rows, random_state=seed)
         needed = share_needed(prepared, share)
         if needed <= share:
-            return prepared, share
+            return prepared, share, ()
         prepared.close()
-        return prepare(table, roles, options, held_out=needed, callback=stages.rows, random_state=seed), needed
+        words = (
+            f"{100 * needed:.0f} % of the rows are held out, not {100 * share:.0f} %: a certificate needs {LEAST_ROWS} "
+            "of each group."
+        )
+        prepared = prepare(table, roles, options, held_out=needed, callback=stages.rows, random_state=seed)
+        return prepared, needed, (words,)
 
 
 def share_needed(prepared: PreparedTable, share: float) -> float:

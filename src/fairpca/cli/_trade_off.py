@@ -5,11 +5,11 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 from fairpca import FairPCAPath
 from fairpca._utils.files import writing
 from fairpca.cli._options import PathTerms, Table
+from fairpca.cli._places import check_file
+from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._study import known
 from fairpca.cli._words import numbers_table, out, print_json
@@ -41,9 +41,8 @@ def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Pat
     code : int
         0, or 1 where some tolerance is not met.
     """
-    if file is not None and not file.parent.is_dir():
-        raise ValueError(f"--out {file}: there is no folder {file.parent}; make it first.")
-    asked.settings(None, seed)
+    asked.check_people(roles)
+    check_file("--out", file, [choice.table])
     with (
         Stages() as stages,
         prepare(choice.file(), roles, choice.options(), held_out=0.0, callback=stages.rows) as table,
@@ -65,7 +64,7 @@ def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Pat
         title = f"Variance kept by {path.models_[0].n_components_} components"
         out().print(numbers_table(title, ("tolerance", "MMD²", "variance kept", "met"), shown))
         if file is not None:
-            out().print(f"curve: {escape(str(file))}")
+            out().print(f"curve: {plain(str(file))}")
     return 0 if all(row["met"] for row in rows) else 1
 
 

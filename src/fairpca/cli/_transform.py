@@ -3,10 +3,9 @@
 
 from pathlib import Path
 
-from rich.markup import escape
-
 from fairpca.cli._model import table_model
 from fairpca.cli._options import NewTable
+from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._words import out, print_json
 from fairpca.tables import write_projections
@@ -50,4 +49,4 @@ def run_transform(
         ]
         print_json({"file": str(file), "rows": written.n_rows, "dropped": written.n_dropped, "unknown": unknown_rows})
     else:
-        out().print(f"{written.n_rows:,} rows, {model.model_.n_components_} components: {escape(str(file))}")
+        out().print(f"{written.n_rows:,} rows, {model.model_.n_components_} components: {plain(str(file))}")

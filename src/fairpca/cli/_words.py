@@ -8,13 +8,16 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from fairpca.auditing import AuditResult
+from fairpca.cli._plain import plain
 
 MOST_COLUMNS = 40
 """Columns of a table that are listed; more are counted."""
+
+LONGEST_NAME = 60
+"""Letters of a name that are shown; more are left to the report."""
 
 
 def print_json(document: dict[str, Any]) -> None:
@@ -58,13 +61,15 @@ def columns_table(columns: Sequence[dict[str, Any]]) -> Table:
     more = f"and {len(columns) - MOST_COLUMNS} more columns" if len(columns) > MOST_COLUMNS else None
     table = Table(title="Columns", title_justify="left", caption=more, box=None, pad_edge=False)
     for heading, side in (("column", "left"), ("role", "left"), ("kind", "left"), ("values", "right")):
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+        table.add_column(heading, justify=side, overflow="fold")  # type: ignore[arg-type]
     table.add_column("missing", justify="right")
     table.add_column("features", justify="right")
     for column in columns[:MOST_COLUMNS]:
         distinct = f"{column['distinct']}{'+' if column['more_distinct'] else ''}"
         counts = (distinct, str(column["missing"] or ""), str(column["features"] or ""))
-        table.add_row(escape(column["column"][:60]), column["role"], column["kind"], *counts)
+        name = column["column"]
+        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        table.add_row(plain(shown), column["role"], column["kind"], *counts)
     return table
 
 
@@ -80,11 +85,11 @@ def numbers_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[s
     rows : sequence of sequences of str
         The cells.
     """
-    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
+    table = Table(title=plain(title), title_justify="left", box=None, pad_edge=False)
     for position, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if position else "left")
+        table.add_column(heading, justify="right" if position else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(plain, row))
     return table
 
 
@@ -118,8 +123,8 @@ def show_audit(console: Console, found: AuditResult) -> None:
     console.print(numbers_table("", headings, rows))
     for attribute, record in best_readers(found.adversaries).items():
         score = f"R² {record['r2']:.2f}" if "r2" in record else f"AUC {record['auc']:.2f}"
-        console.print(f"{escape(attribute or 'the attribute')} is read best by {record['adversary']}: {score}.")
-    console.print(escape(found.verdict))
+        console.print(f"{plain(attribute or 'the attribute')} is read best by {record['adversary']}: {score}.")
+    console.print(plain(found.verdict))
 
 
 def best_readers(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -81,7 +81,7 @@ def read_archive(path: str | os.PathLike[str]) -> Archive:
     arrays : dict of str to ndarray
         The arrays by their names.
     """
-    with naming(path), Path(path).open("rb") as file:
+    with naming(path), _plain(Path(path)).open("rb") as file:
         size = _check_end(file)
         with ZipFile(file) as archive:
             return _read(archive, size)
@@ -106,6 +106,12 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {reason}") from None
 
 
+def _plain(path: Path) -> Path:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError("it is not a plain file, which has an end.")
+    return path
+
+
 def _information(member: str) -> ZipInfo:
     information = ZipInfo(member, EPOCH)
     information.create_system, information.external_attr = 3, 0o644 << 16
@@ -118,7 +124,7 @@ def _check_end(file: IO[bytes]) -> int:
     if size > MOST_BYTES:
         raise ValueError(f"it has {size:,} bytes; {MOST_BYTES:,} are allowed.")
     file.seek(max(0, size - END.size - LARGE_LOCATOR))
-    tail = file.read()
+    tail = file.read(END.size + LARGE_LOCATOR)
     if len(tail) < END.size + LARGE_LOCATOR or tail[-END.size :][:4] != END_SIGNATURE:
         raise ValueError("it is no model file, or not the whole of one.")
     *_, length, start, comment = END.unpack(tail[-END.size :])

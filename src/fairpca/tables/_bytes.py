@@ -31,6 +31,9 @@ NO_TABLES = {
 """How files begin that are no tables, or none that can be read."""
 
 BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+MODEL = "model.json"
+"""What a model file has, which is an archive too."""
+
 UNDEFINED_IN_CP1252 = (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
 
 
@@ -94,6 +97,8 @@ def _opener(begin: bytes, label: str) -> Any:
 def _only_member(file: Any, label: str) -> Any:
     archive = zipfile.ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if MODEL in names:
+        raise TableError(f"{label} is a model of fairpca, not a table.")
     if "[Content_Types].xml" in names:
         raise TableError(f"{label} is an Excel or other office file; save it as CSV.")
     if len(names) != 1:
@@ -196,8 +201,9 @@ class _Look:
 
     def __init__(self, name: str) -> None:
         try:
+            "a".encode(name)  # what is no encoding of texts, such as base64, is not taken for one
             self._decoder = codecs.getincrementaldecoder(name)()
-        except LookupError:
+        except (LookupError, UnicodeError):
             raise TableError(f"encoding={name!r} is unknown; name one that Python knows, such as 'utf-8'.") from None
         self.name = name
         self.is_valid, self.beyond_cp1252, self.has_nul, self.n_quotes = True, False, False, 0

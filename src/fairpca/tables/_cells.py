@@ -162,6 +162,8 @@ def _plain(value: Any) -> str:
 def _parsed(values: Any, decimal: str) -> FloatArray:
     compute, double = arrow_module("compute"), arrow().float64()
     if decimal == ",":
+        # A point is no decimal mark then: it parts thousands, or the mark was named wrongly.
+        values = compute.if_else(compute.match_substring(values, "."), "x", values)
         values = compute.replace_substring(values, ",", ".")
     try:
         numbers = values.cast(double)

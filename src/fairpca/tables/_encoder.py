@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -120,7 +120,7 @@ class TableEncoder:
             spare = [name for name in table.names if name not in needed]
             more = f" (and {len(lacking) - 1} others)" if len(lacking) > 1 else ""
             hint = suggestion(lacking[0], spare or table.names)
-            raise TableError(f"{table.label} lacks the column {lacking[0]!r}{more}; {hint}.")
+            raise TableError(f"{table.label} lacks the column {lacking[0]!r}{more}; {hint}")
         return [name for name in table.names if name not in needed]
 
     def blocks(self, table: Any, *, dtype: DTypeLike = np.float64) -> Iterator[EncodedRows]:
@@ -169,7 +169,9 @@ class TableEncoder:
             unknown.update({(column.name, text): count for text, count in strange.items()})
         return EncodedRows(X, complete, unknown, batch, first_row)
 
-    def encode(self, table: Any, *, unknown: str = "warn", dtype: DTypeLike = np.float64) -> AnyArray:
+    def encode(
+        self, table: Any, *, unknown: str = "warn", known: Collection[str] = (), dtype: DTypeLike = np.float64
+    ) -> AnyArray:
         """Return new rows as numbers, in memory.
 
         Parameters
@@ -179,6 +181,8 @@ class TableEncoder:
         unknown : {"warn", "refuse"}, default="warn"
             What becomes of categories that were not seen before: all their features are 0 and a warning counts them,
             or an error does.
+        known : collection of str, default=()
+            Other columns that may be there without a word.
         dtype : dtype, default=float64
             Of the numbers.
 
@@ -189,7 +193,7 @@ class TableEncoder:
         """
         check_name("unknown", unknown, UNKNOWN)
         table = TableFile.of(table)
-        tell_of_ignored(self.check_names(table), table.label)
+        tell_of_ignored([name for name in self.check_names(table) if name not in known], table.label)
         found: Counter[tuple[str, str]] = Counter()
         parts = []
         for rows in self.blocks(table, dtype=dtype):
@@ -264,7 +268,7 @@ def tell_of_unknown(unknown: "Counter[tuple[str, str]]", how: str, label: str) -
     """
     if not unknown:
         return
-    listed = ", ".join(f"{name}={text[:40]!r} ({count} rows)" for (name, text), count in unknown.most_common(5))
+    listed = ", ".join(f"{text[:40]!r} in {name!r} ({count} rows)" for (name, text), count in unknown.most_common(5))
     more = f" and {len(unknown) - 5} others" if len(unknown) > 5 else ""
     words = f"{label} has categories that were not there before: {listed}{more}"
     if how == "refuse":

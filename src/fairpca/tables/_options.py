@@ -179,11 +179,11 @@ def check_column(argument: str, name: str, names: Iterable[str], label: str) -> 
     """
     known = list(names)
     if name not in known:
-        raise TableError(f"{argument}={name!r} is no column of {label}; {suggestion(name, known)}.")
+        raise TableError(f"{argument}={name!r} is no column of {label}; {suggestion(name, known)}")
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
-    """Return the nearest names in words, or the first of all.
+    """Return the end of a sentence: the nearest names, or the first of all.
 
     Parameters
     ----------
@@ -195,9 +195,9 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     folded = {other.casefold(): other for other in names}
     near = [folded[each] for each in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
     if near:
-        return f"did you mean {' or '.join(map(repr, near))}?".rstrip("?")
+        return f"did you mean {' or '.join(map(repr, near))}?"
     more = ", ..." if len(names) > 10 else ""
-    return f"it has {', '.join(map(repr, names[:10]))}{more}"
+    return f"it has {', '.join(map(repr, names[:10]))}{more}."
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...]:

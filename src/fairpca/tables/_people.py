@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,9 @@ MOST_GROUPS = 100
 """Values of a protected attribute of texts at most; `FairPCA` compares no more groups."""
 
 
-def values_of(name: str, texts: Sequence[AnyArray], tally: Tally, options: TableOptions) -> AnyArray:
+def values_of(
+    name: str, texts: Sequence[AnyArray], tally: Tally, options: TableOptions, decimal: str = "."
+) -> AnyArray:
     """Return a column of people: numbers where all are numbers, booleans, or texts with None for missing ones.
 
     Parameters
@@ -28,6 +31,8 @@ def values_of(name: str, texts: Sequence[AnyArray], tally: Tally, options: Table
         What was counted.
     options : TableOptions
         What the user says.
+    decimal : {".", ","}, default="."
+        The decimal mark of numbers in texts.
     """
     column = np.concatenate(texts)
     if name in options.categories or (tally.has_leading_zeros and name not in options.numbers):
@@ -38,7 +43,7 @@ def values_of(name: str, texts: Sequence[AnyArray], tally: Tally, options: Table
         return column
     if not tally.n_missing and all(map(_is_whole, set(column.tolist()))):
         return _each(column, int, np.dtype(np.int64))
-    return _each(column, lambda text: np.nan if text is None else float(text), np.dtype(np.float64))
+    return _each(column, lambda text: _number(text, decimal), np.dtype(np.float64))
 
 
 def check_sensitive(name: str, tally: Tally) -> None:
@@ -64,7 +69,7 @@ def check_sensitive(name: str, tally: Tally) -> None:
         raise TableError(f"{where} has more than {MOST_GROUPS} values; merge some, for groups must have several rows.")
 
 
-def weights_of(name: str, values: AnyArray, tally: Tally) -> FloatArray:
+def weights_of(name: str, values: AnyArray, tally: Tally, decimal: str = ".") -> FloatArray:
     """Return weights, and refuse what is none.
 
     Parameters
@@ -75,11 +80,13 @@ def weights_of(name: str, values: AnyArray, tally: Tally) -> FloatArray:
         Its values.
     tally : Tally
         What was counted.
+    decimal : {".", ","}, default="."
+        The decimal mark of numbers in texts.
     """
     if not tally.are_numbers:
         what = f"{tally.first_text[1][:40]!r} in row {tally.first_text[0] + 1}" if tally.first_text else "no values"
         raise TableError(f"the weight column {name!r} must hold numbers; it holds {what}.")
-    weights = np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
+    weights = np.array([_number(value, decimal) for value in values], dtype=np.float64)
     if (weights < 0).any():
         raise TableError(
             f"the weight column {name!r} holds a negative number in row {int(np.argmax(weights < 0)) + 1}; weights are "
@@ -115,6 +122,12 @@ def _each(column: AnyArray, convert: Callable[[str], object], dtype: "np.dtype[n
     texts = column.tolist()
     table = {text: convert(text) for text in set(texts)}
     return np.fromiter(map(table.__getitem__, texts), dtype=dtype, count=len(texts))
+
+
+def _number(value: Any, decimal: str) -> float:
+    if value is None:
+        return np.nan
+    return float(value.replace(decimal, ".") if isinstance(value, str) else value)
 
 
 def _is_whole(text: str) -> bool:

@@ -100,11 +100,12 @@ class Survey:
     def people(self) -> dict[str, AnyArray]:
         """Return the columns of people, of all rows."""
         columns = {
-            name: values_of(name, self.texts[name], self.tallies[name], self.options) for name in self.people_columns
+            name: values_of(name, self.texts[name], self.tallies[name], self.options, self.table.decimal)
+            for name in self.people_columns
         }
         weight = self.roles.weight
         if weight is not None:
-            columns[weight] = weights_of(weight, columns[weight], self.tallies[weight])
+            columns[weight] = weights_of(weight, columns[weight], self.tallies[weight], self.table.decimal)
         return columns
 
     def encoder(self) -> TableEncoder:

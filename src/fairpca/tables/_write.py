@@ -182,6 +182,8 @@ class _Sink:
             if self._writer is None:
                 self._writer = self._open(batch.schema)
             self._writer.write_batch(batch)
+        except OSError as error:
+            raise self._refused(error) from None
         except arrow().lib.ArrowException:
             raise TableError(
                 f"{self._label} cannot be written: a kept column has values that this kind of file lacks."
@@ -189,7 +191,16 @@ class _Sink:
 
     def close(self) -> None:
         if self._writer is not None:
-            self._writer.close()
+            try:
+                self._writer.close()
+            except OSError as error:
+                raise self._refused(error) from None
+
+    def _refused(self, error: OSError) -> OSError:
+        """Return an error that names the file, not the place where it is put together."""
+        if error.errno is None:
+            return error
+        return OSError(error.errno, os.strerror(error.errno), self._label)
 
     def _open(self, schema: Any) -> Any:
         if self._ending in (".csv", ".tsv"):

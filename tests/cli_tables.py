@@ -1,0 +1,68 @@
+"""Small tables of people as files, and the command line in this process."""
+# SPDX-License-Identifier: MIT
+
+import json
+
+import numpy as np
+import pandas as pd
+from typer.testing import CliRunner
+
+from fairpca.cli._app import app
+
+N = 200
+
+
+def people(n=N, seed=0):
+    """Return people with numbers, texts, truths, a label, segments and weights."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["Female", "Male"], size=n, p=[0.45, 0.55])
+    race = rng.choice(["A", "B", "C"], size=n, p=[0.5, 0.3, 0.2])
+    age = rng.integers(18, 80, size=n)
+    income = np.round(20 + 5 * (sex == "Male") + rng.gamma(3.0, 4.0, size=n), 2)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "income": income,
+            "hours": np.round(rng.normal(38, 6, size=n) - 4 * (sex == "Female"), 1),
+            "debt": np.round(rng.normal(10, 3, size=n) + 0.05 * age, 1),
+            "work": rng.choice(["public", "private", "none"], size=n),
+            "owner": rng.choice(["true", "false"], size=n),
+            "sex": sex,
+            "race": race,
+            "hired": np.where(rng.random(n) < 0.5 + 0.1 * (sex == "Male"), "yes", "no"),
+            "town": rng.choice(["north", "south"], size=n),
+            "weight": rng.integers(1, 4, size=n),
+        }
+    )
+
+
+PLAIN = ["--drop", "race,hired,town,weight"]
+"""What leaves the columns that a fit on sex alone takes as features."""
+
+
+def written(path, table=None, **settings):
+    """Write a table as CSV and return its path."""
+    (people() if table is None else table).to_csv(path, index=False, **settings)
+    return path
+
+
+def run(*arguments, **settings):
+    """Run a command in this process, on a terminal of 80 columns."""
+    runner = CliRunner(env={"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"})
+    return runner.invoke(app, [str(argument) for argument in arguments], **settings)
+
+
+def answer(*arguments, code=0):
+    """Return the JSON document that a command prints, which must be all that it prints."""
+    outcome = run(*arguments, "--json")
+    assert outcome.exit_code == code, outcome.output
+    return json.loads(outcome.stdout, parse_constant=lambda name: 1 / 0)
+
+
+def refused(*arguments):
+    """Return the one sentence in which a command must end, without the word error."""
+    outcome = run(*arguments)
+    assert outcome.exit_code == 2, (outcome.exit_code, outcome.output)
+    (line,) = outcome.stderr.splitlines()
+    assert line.startswith("error: "), line
+    return line.removeprefix("error: ")

@@ -172,11 +172,11 @@ def verify(
 @app.command(epilog="Example: fairpca demo --output demo")
 @guarded
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
+    output: Annotated[Path, typer.Option(help="Folder for the picture and the report.")] = Path("demo"),
     tolerance: Annotated[float, typer.Option(help="Largest MMD^2 allowed on the training rows.")] = 1e-3,
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
 ) -> None:
-    """Compare PCA with FairPCA on the bundled German Credit data."""
+    """Compare PCA with FairPCA on the bundled German Credit data, and write a report."""
     run_demo(Console(stderr=False), output, tolerance, seed)
 
 

@@ -86,7 +86,7 @@ def _given(before: Any, X: Any, scaled: FloatArray, masses: FloatArray | None) -
     last = before[-1] if hasattr(before, "named_steps") else before
     is_plain = isinstance(last, PCA) or _is_plain(last)
     kind = "An array of components" if not hasattr(before, "transform") else type(last).__name__
-    words = f"{kind} was given as the reduction to compare with; it was fitted beforehand."
+    words = f"{PLAIN if is_plain else kind} was given as the reduction to compare with; it was fitted beforehand."
     return Before(Z, PLAIN if is_plain else "Before", words)
 
 

@@ -59,7 +59,7 @@ def _asked(case: Case) -> dict[str, Any]:
     model = case.model
     return {
         "data": plain(case.about.data),
-        "n_rows": len(case.scaled),
+        "n_rows": case.n_rows,
         "n_rows_fitted": model.n_samples_,
         "held_out": case.about.held_out,
         "n_columns": model.n_features_in_,

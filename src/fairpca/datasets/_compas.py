@@ -126,7 +126,7 @@ def load_compas(
 def _read(files: Sequence[Path], columns: Sequence[str]) -> Table:
     (file,) = files
     table = read_columns(file, columns)
-    return {**table, _TARGET: translate(table[_TARGET], dict(zip("01", _ABOUT.target_names, strict=True)))}
+    return {**table, _TARGET: translate(table[_TARGET], _ABOUT.target_meanings)}
 
 
 def _kept(table: Table) -> Table:

@@ -109,7 +109,7 @@ def _read(files: Sequence[Path], columns: Sequence[str]) -> Table:
         **table,
         **{name.upper(): translate(codes, _MEANINGS[name]) for name, codes in merged.items()},
         "SEX": translate(table["SEX"], _SEX),
-        _TARGET: translate(table[_TARGET], dict(zip("01", _ABOUT.target_names, strict=True))),
+        _TARGET: translate(table[_TARGET], _ABOUT.target_meanings),
     }
 
 

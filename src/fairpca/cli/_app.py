@@ -12,6 +12,7 @@ from fairpca.cli import _options as given
 from fairpca.cli._audit import check_asked, run_audit, show_audited
 from fairpca.cli._certify import run_plan, run_verify
 from fairpca.cli._compare import run_compare
+from fairpca.cli._datasets import run_datasets
 from fairpca.cli._demo import run_demo
 from fairpca.cli._fit import run_fit
 from fairpca.cli._groups import grouped
@@ -171,14 +172,28 @@ def verify(
     raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, as_json))
 
 
+@app.command(epilog="Example: fairpca datasets adult --out adult.csv")
+@guarded
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="Which; without it all are listed.", show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet, .arrow.", show_default=False)
+    ] = None,
+    data_home: given.DataHome = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """List data sets with protected attributes, or write one as a table with text columns."""
+    run_datasets(name, out, data_home, as_json)
+
+
 @app.command(epilog="Example: fairpca demo --output demo")
 @guarded
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
+    output: Annotated[Path, typer.Option(help="Folder for the picture and the report.")] = Path("demo"),
     tolerance: Annotated[float, typer.Option(help="Largest MMD^2 allowed on the training rows.")] = 1e-3,
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
 ) -> None:
-    """Compare PCA with FairPCA on the bundled German Credit data."""
+    """Compare PCA with FairPCA on the bundled German Credit data, and write a report."""
     run_demo(Console(stderr=False), output, tolerance, seed)
 
 
@@ -191,9 +206,7 @@ def paper(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     output: Annotated[Path, typer.Option(help="Folder for numbers, figures and pages.")] = Path("paper"),
-    data_home: Annotated[
-        Path | None, typer.Option(help="Folder in which raw data are cached.", show_default=False)
-    ] = None,
+    data_home: given.DataHome = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and settings: minutes, not hours.")] = False,
 ) -> None:
     """Run a published experiment and put its numbers beside the published ones; a stopped run goes on."""

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from sklearn.decomposition import PCA
 
-from fairpca import FairPCA
+from fairpca import FairPCA, FairPCAPath
 from fairpca._utils.extras import require
 from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray, FloatArray
@@ -20,20 +20,21 @@ from fairpca.evaluation import ProjectionReport, Split, evaluate_projection
 from fairpca.exceptions import AttributeInTableWarning
 from fairpca.metrics import mmd2
 from fairpca.plots import ProjectionDisplay
+from fairpca.report import About, make_report
 from fairpca.solvers import OuterStep
 
 N_DRAWS = 50
 
 
 def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> None:
-    """Fit both methods, print one table and save one picture.
+    """Fit both methods, print one table, save one picture and write the report.
 
     Parameters
     ----------
     console : rich.console.Console
         Where to print.
     output : Path
-        Folder for the picture.
+        Folder for the picture and the report.
     tolerance : float
         Largest MMD^2 allowed on the training rows.
     seed : int
@@ -42,7 +43,7 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
     output.mkdir(parents=True, exist_ok=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("loading German Credit", total=5)
+        task = progress.add_task("loading German Credit", total=6)
         data = load_german()
         split = Split.random(data.data, data.target, data.sensitive_features, seed=seed)
         progress.update(task, advance=1, description="fitting PCA")
@@ -56,7 +57,7 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
         with warnings.catch_warnings():
             # The table is that of the paper, which holds the age group as a column; the note below the table says so.
             warnings.simplefilter("ignore", AttributeInTableWarning)
-            fair.fit(split.X_train, sensitive_features=split.a_train)
+            fair.fit(split.X_train, sensitive_features=_age(split.a_train))
         progress.update(task, advance=1, description="training classifiers on the projections")
         models = {"PCA": pca, "FairPCA": fair}
         reports = {
@@ -65,6 +66,8 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
         }
         progress.update(task, advance=1, description="drawing")
         picture = draw(models, reports, split, output / "projections.png")
+        progress.update(task, advance=1, description="tracing the trade-off and writing the report")
+        page = write_report(fair, pca, split, data.feature_names, output / "report.html")
     console.print(table(reports, split, tolerance))
     train, test = (chance_level(fair, X, a) for X, a in ((split.X_train, split.a_train), (split.X_test, split.a_test)))
     console.print(
@@ -74,6 +77,7 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
         "trained on the projected training rows. The age group is one of the columns, as in the paper."
     )
     console.print(f"picture: {picture}")
+    console.print(f"report:  {page}")
 
 
 def table(reports: dict[str, ProjectionReport], split: Split, tolerance: float) -> Table:
@@ -109,7 +113,7 @@ def draw(models: dict[str, Any], reports: dict[str, ProjectionReport], split: Sp
     """Save the training rows in both planes side by side."""
     pyplot = require("matplotlib.pyplot", "plot")
     figure, axes = pyplot.subplots(1, len(models), figsize=(10, 4.6), layout="constrained")
-    names = np.where(split.a_train == 1, "25 or older", "younger than 25")
+    (names,) = _age(split.a_train).values()
     for ax, (name, model) in zip(axes, models.items(), strict=True):
         ProjectionDisplay.from_estimator(model, split.X_train, sensitive_features=names, ax=ax)
         report = reports[name]
@@ -119,3 +123,32 @@ def draw(models: dict[str, Any], reports: dict[str, ProjectionReport], split: Sp
         figure.savefig(temporary, dpi=150, format="png")
     pyplot.close(figure)
     return path
+
+
+def write_report(fair: FairPCA, pca: PCA, split: Split, features: list[str], path: Path) -> Path:
+    """Write the page that `fairpca fit` writes, of the held-out rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AttributeInTableWarning)
+        trade_off = FairPCAPath(2, standardize=False, bandwidth=fair.bandwidth_, random_state=fair.random_state)
+        trade_off.fit(split.X_train, sensitive_features=_age(split.a_train))
+    about = About(
+        data="German Credit, as in the paper: the age group is one of the columns",
+        held_out=len(split.X_test) / (len(split.X_train) + len(split.X_test)),
+        command=f"fairpca demo --tolerance {fair.tolerance:g} --seed {fair.random_state}",
+        features=features,
+    )
+    make_report(
+        fair,
+        split.X_test,
+        split.y_test,
+        sensitive_features=_age(split.a_test),
+        path=trade_off,
+        before=pca,
+        about=about,
+        file=path,
+    )
+    return path
+
+
+def _age(groups: AnyArray) -> dict[str, AnyArray]:
+    return {"age": np.where(groups == 1, "25 or older", "younger than 25")}

@@ -137,11 +137,13 @@ def find(
     seed = held_out.random_state
     model = fitted(asked.model(prepared.people_train.y, seed), prepared, stages)
     before = plain_pca(model, prepared, stages)
+    prepared.release()
     terms = {name: getattr(model, name) for name in TERMS}
     found = audited(model, prepared, seed, stages)
     found_before = audited(before, prepared, seed, stages, **terms)
     certificate, reasons = certified(found)
     path, remarks = trade_off(model, prepared, seed, stages) if with_path else (None, ())
+    prepared.release()
     return Fitted(
         choice,
         roles,

@@ -28,6 +28,7 @@ HeldOutRows = Annotated[
     bool, typer.Option("--held-out", help="Take only the rows of this table that the fit has held out.")
 ]
 ModelPath = Annotated[Path, typer.Argument(help="A model of fairpca fit.", show_default=False)]
+DataHome = Annotated[Path | None, typer.Option(help="Folder in which raw data are cached.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

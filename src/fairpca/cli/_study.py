@@ -5,13 +5,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from fairpca import FairPCA, audit
 from fairpca.auditing import AuditResult
 from fairpca.cli._options import Table
 from fairpca.cli._stages import Stages
-from fairpca.comparison import People
-from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning, NoSensitiveFeaturesWarning, TableWarning
+from fairpca.comparison import LARGEST_MMD2, People
+from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning, TableWarning
 from fairpca.inference import LEAST_ROWS
 from fairpca.tables import PreparedTable, Roles, prepare
 
@@ -127,11 +128,11 @@ def plain_pca(model: FairPCA, prepared: PreparedTable, stages: Stages) -> FairPC
         As above.
     """
     stages.say("fitting plain PCA")
+    # Nothing exceeds this tolerance; with groups many rows are not copied.
+    loosest = clone(model).set_params(n_components=model.n_components_, tolerance=LARGEST_MMD2, callback=None)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoSensitiveFeaturesWarning)
-        return FairPCA(model.n_components_, bandwidth=model.bandwidth_, random_state=model.random_state).fit(
-            prepared.X_train, sample_weight=prepared.people_train.sample_weight
-        )
+        warnings.simplefilter("ignore", AttributeInTableWarning)
+        return loosest.fit(prepared.X_train, **known(prepared.people_train))
 
 
 def audited(model: Any, prepared: PreparedTable, seed: int, stages: Stages, **terms: Any) -> AuditResult:

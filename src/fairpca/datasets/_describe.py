@@ -34,6 +34,11 @@ class About:
     sensitive_values: tuple[str, str]
     weight_name: str | None = None
 
+    @property
+    def target_meanings(self) -> dict[str, str]:
+        """What the codes "0" and "1" of the target mean."""
+        return dict(zip("01", self.target_names, strict=True))
+
     def protecting(self, name: str, values: tuple[str, str]) -> "About":
         """Return the same with another protected attribute, whose values 0 and 1 mean these."""
         return replace(self, sensitive_name=name, sensitive_values=values)

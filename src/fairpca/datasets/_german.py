@@ -1,6 +1,7 @@
 """German credit, which comes with the package."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,11 @@ import numpy as np
 
 from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
-from fairpca.datasets._labels import Labels, in_words
-from fairpca.datasets._sources import PathLike, own_files
-from fairpca.datasets._tables import as_table, design, indicator, numbers, read_rows
+from fairpca.datasets._labels import Labels, in_words, translate
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Bundled, PathLike
+from fairpca.datasets._tables import Table, design, indicator, numbers, read_blocks
 
-_BUNDLED = Path(__file__).parent / "data" / "german"
-_FILES = ("german.data",)
 _FIELDS = (
     *("status", "duration", "credit_history", "purpose", "credit_amount", "savings", "employment"),
     *("installment_rate", "personal_status", "other_debtors", "residence_since", "property", "age"),
@@ -30,6 +30,7 @@ _CATEGORICAL = (
     *("installment_plans", "housing", "job", "telephone", "foreign_worker"),
 )
 _SEX_IN_PERSONAL_STATUS = {"A91": "male", "A92": "female", "A93": "male", "A94": "male", "A95": "female"}
+_CREDIT = {"1": "good", "2": "bad"}
 _ADULT_AGE = 25
 _ABOUT = About(
     title="German credit",
@@ -91,11 +92,31 @@ def load_german(
     ('bad', 'foreign_worker=A202')
     """
     pandas = pandas_if(as_frame, return_X_y)
-    (file,) = own_files(_BUNDLED if path is None else path, _FILES)
-    table = as_table(read_rows(file, delimiter=" "), _FIELDS, file)
+    table = RAW.table(data_home, path)
     age = numbers("age", table["age"])
     sensitive = (age >= _ADULT_AGE).astype(np.int64)
     features = design(table, _NUMERIC, _CATEGORICAL, {"age": sensitive})
-    attributes = {"age": age, "sex": in_words(table["personal_status"], _SEX_IN_PERSONAL_STATUS)}
-    labels = Labels(indicator(table["credit"], "2"), sensitive, attributes)
+    attributes = {"age": age, "sex": in_words(table["sex"])}
+    labels = Labels(indicator(table["credit"], "bad"), sensitive, attributes)
     return bunch(_ABOUT, features, labels, pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path]) -> Iterator[Table]:
+    (file,) = files
+    for block in read_blocks(file, _FIELDS, delimiter=" "):
+        sex = translate(block["personal_status"], _SEX_IN_PERSONAL_STATUS)
+        yield {**block, "sex": sex, "credit": translate(block["credit"], _CREDIT)}
+
+
+RAW = RawSource(
+    name="german",
+    about=_ABOUT,
+    origin=Bundled(Path(__file__).parent / "data" / "german", ("german.data",)),
+    read=_read,
+    n_rows=1000,
+    columns=(*_FIELDS[:-1], "sex", "credit"),
+    sensitive=("age", "sex"),
+    label="credit",
+    whole=_NUMERIC,
+    drop=("personal_status",),
+)

@@ -63,4 +63,9 @@ def in_words(column: Sequence[str], meanings: Mapping[str, str] = _NO_MEANINGS) 
     >>> in_words(["1", "2", "9"], {"1": "married", "2": "single"})
     array(['married', 'single', '9'], dtype='<U7')
     """
-    return np.array([meanings.get(category, category) for category in column], dtype=np.str_)
+    return np.array(translate(column, meanings), dtype=np.str_)
+
+
+def translate(column: Sequence[str], meanings: Mapping[str, str]) -> list[str]:
+    """Return a column with what its codes mean; those without a meaning stay as they are."""
+    return [meanings.get(category, category) for category in column]

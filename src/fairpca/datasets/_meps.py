@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fairpca._utils.checks import check_flag, check_integer, check_name
-from fairpca._utils.typing import AnyArray, IntArray
+from fairpca._utils.typing import AnyArray
 from fairpca.datasets._archives import AIF360
 from fairpca.datasets._bunch import bunch, pandas_if
 from fairpca.datasets._describe import About
 from fairpca.datasets._headed import read_columns
-from fairpca.datasets._labels import Labels, in_words
-from fairpca.datasets._sources import PathLike, raw_files
-from fairpca.datasets._tables import Table, design, keep_rows, numbers
+from fairpca.datasets._labels import Labels, in_words, translate
+from fairpca.datasets._raw import RawSource
+from fairpca.datasets._sources import Fetched, PathLike
+from fairpca.datasets._tables import Table, design, indicator, keep_rows, numbers
 
 _NUMERIC = ("PCS42", "MCS42", "K6SUM42")
 _CATEGORICAL = (
@@ -27,6 +29,7 @@ _RACE = {"1": "Hispanic", "2": "White", "3": "Black", "4": "Asian", "5": "other 
 _SEX = {"1": "Male", "2": "Female"}
 _VISITS = ("OBTOTV15", "OPTOTV15", "ERTOT15", "IPNGTD15", "HHTOTD15")
 _MANY_VISITS = 10
+_TARGET = "utilization"
 _WEIGHT = "PERWT15F"
 _PANELS = (19, 20)
 # Codes below zero: -1 the question does not apply; -7, -8, -9 refused, not known, not ascertained.
@@ -42,7 +45,7 @@ _ABOUT = About(
     source="Agency for Healthcare Research and Quality, Medical Expenditure Panel Survey, HC-181, 2015 full year "
     "consolidated data file; from AI Fairness 360 0.2.2.",
     license="MEPS data use agreement, https://meps.ahrq.gov/data_stats/data_use.jsp",
-    target_name="utilization",
+    target_name=_TARGET,
     target_names=("fewer than 10 visits", "10 visits or more"),
     sensitive_name="race",
     sensitive_values=("not White", "White"),
@@ -122,14 +125,20 @@ def load_meps(
     check_integer("panel", panel, *_PANELS, or_none=True)
     check_flag("complete", complete)
     pandas = pandas_if(as_frame, return_X_y)
-    publisher = "the Medical Expenditure Panel Survey (HC-181, converted to comma-separated values)"
-    (file,) = raw_files(AIF360, "meps", publisher, data_home, path)
-    table = _kept(read_columns(file, _COLUMNS), panel, complete)
+    table = _kept(RAW.table(data_home, path), panel, complete)
     attributes = _attributes(table)
     group = (attributes[sensitive] == _GROUPS[sensitive][1]).astype(np.int64)
-    labels = Labels(_many_visits(table), group, attributes, numbers(_WEIGHT, table[_WEIGHT]))
+    target = indicator(table[_TARGET], _ABOUT.target_names[1])
+    labels = Labels(target, group, attributes, numbers(_WEIGHT, table[_WEIGHT]))
     about = _ABOUT.protecting(sensitive, _GROUPS[sensitive])
     return bunch(about, design(table, _NUMERIC, _CATEGORICAL, {}), labels, pandas, return_X_y=return_X_y)
+
+
+def _read(files: Sequence[Path]) -> list[Table]:
+    (file,) = files
+    table = read_columns(file, _COLUMNS)
+    race, sex = translate(table["RACETHX"], _RACE), translate(table["SEX"], _SEX)
+    return [{**table, "RACETHX": race, "SEX": sex, _TARGET: _utilization(table)}]
 
 
 def _kept(table: Table, panel: int | None, complete: bool) -> Table:
@@ -147,13 +156,32 @@ def _at_least(lowest: int, names: Sequence[str], table: Table) -> AnyArray:
 
 def _attributes(table: Table) -> dict[str, AnyArray]:
     return {
-        "race": in_words(table["RACETHX"], _RACE),
-        "sex": in_words(table["SEX"], _SEX),
+        "race": in_words(table["RACETHX"]),
+        "sex": in_words(table["SEX"]),
         # The age when the person was last in the survey: other ages are unknown for people who left it early.
         "age": numbers("AGELAST", table["AGELAST"]),
     }
 
 
-def _many_visits(table: Table) -> IntArray:
+def _utilization(table: Table) -> list[str]:
     visits = np.sum([np.maximum(numbers(name, table[name]), 0) for name in _VISITS], axis=0)
-    return (visits >= _MANY_VISITS).astype(np.int64)
+    return [_ABOUT.target_names[are_many] for are_many in (visits >= _MANY_VISITS).tolist()]
+
+
+RAW = RawSource(
+    name="meps",
+    about=_ABOUT,
+    origin=Fetched(
+        AIF360, "meps", "the Medical Expenditure Panel Survey (HC-181, converted to comma-separated values)"
+    ),
+    read=_read,
+    n_rows=35_427,
+    columns=(*_COLUMNS, _TARGET),
+    sensitive=("RACETHX", "SEX", "AGELAST"),
+    label=_TARGET,
+    whole=("K6SUM42", "AGELAST", *_VISITS, "AGE53X", "EDUCYR"),
+    decimal=("PCS42", "MCS42", _WEIGHT),
+    categories=(*_CATEGORICAL, "HIDEG"),
+    # The label is made of the visits; the panel is one of the survey, and one age is enough.
+    drop=(*_VISITS, "PANEL", "AGE53X"),
+)

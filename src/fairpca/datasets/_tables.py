@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,6 +15,9 @@ from numpy.typing import DTypeLike
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 
 Table = dict[str, Sequence[str]]
+
+BLOCK_ROWS = 2**14
+"""Rows that are read at a time where a table is large."""
 
 
 @dataclass(frozen=True)
@@ -33,28 +36,43 @@ class Design:
     names: list[str]
 
 
-def read_rows(path: Path, delimiter: str = ",") -> list[list[str]]:
-    """Read a text table; blank lines, and lines that start with a bar, are no rows.
+def read_blocks(path: Path, names: Sequence[str], delimiter: str = ",") -> Iterator[Table]:
+    """Read a text table without a header, some rows at a time.
+
+    Blank lines, and lines that start with a bar, are no rows.
 
     Parameters
     ----------
     path : Path
         The file.
+    names : sequence of str
+        Names of the fields.
     delimiter : str, default=","
         What separates the fields. Blanks around a field are dropped.
 
-    Returns
-    -------
-    rows : list of list of str
-        The fields of each row.
+    Yields
+    ------
+    table : dict of str to sequence of str
+        The columns of the next rows.
     """
+    first = 1
     with path.open(newline="", encoding="utf-8") as stream:
-        lines = csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
-        # Fields repeat: interned, the largest table takes a tenth of the memory.
-        return [list(map(intern, map(str.strip, line))) for line in lines if line and not line[0].startswith("|")]
+        rows = _rows(stream, delimiter)
+        while block := list(islice(rows, BLOCK_ROWS)):
+            yield as_table(block, names, path, first)
+            first += len(block)
+    if first == 1:
+        raise _no_rows(path)
 
 
-def as_table(rows: Sequence[Sequence[str]], names: Sequence[str], path: Path) -> Table:
+def _rows(stream: TextIO, delimiter: str) -> Iterator[list[str]]:
+    for line in csv.reader(stream, delimiter=delimiter, skipinitialspace=True):
+        if line and not line[0].startswith("|"):
+            # Fields repeat: interned, the largest table takes a tenth of the memory.
+            yield list(map(intern, map(str.strip, line)))
+
+
+def as_table(rows: Sequence[Sequence[str]], names: Sequence[str], path: Path, first: int = 1) -> Table:
     """Turn rows into named columns.
 
     Parameters
@@ -65,6 +83,8 @@ def as_table(rows: Sequence[Sequence[str]], names: Sequence[str], path: Path) ->
         Names of the fields. Of fields with the same name the first counts.
     path : Path
         The file they come from, for the message.
+    first : int, default=1
+        The number of the first of them in the file.
 
     Returns
     -------
@@ -72,13 +92,17 @@ def as_table(rows: Sequence[Sequence[str]], names: Sequence[str], path: Path) ->
         The columns.
     """
     if not rows:
-        raise ValueError(f"{path} holds no rows; it must be the raw file as its publisher gives it.")
-    for number, row in enumerate(rows, start=1):
+        raise _no_rows(path)
+    for number, row in enumerate(rows, start=first):
         check_length(row, len(names), number, path)
     table: Table = {}
     for name, column in zip(names, zip(*rows, strict=True), strict=True):
         table.setdefault(name, column)
     return table
+
+
+def _no_rows(path: Path) -> ValueError:
+    return ValueError(f"{path} holds no rows; it must be the raw file as its publisher gives it.")
 
 
 def check_length(row: Sequence[str], n_fields: int, number: int, path: Path) -> None:
@@ -92,6 +116,8 @@ def check_length(row: Sequence[str], n_fields: int, number: int, path: Path) -> 
 
 def stack(tables: Sequence[Table]) -> Table:
     """Return one table with the rows of several that have the same columns, in their order."""
+    if len(tables) == 1:
+        return tables[0]
     return {name: list(chain.from_iterable(table[name] for table in tables)) for name in tables[0]}
 
 
@@ -107,6 +133,14 @@ def numbers(name: str, column: Sequence[str]) -> FloatArray:
         return np.array(column, dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"Column {name!r} of the raw file must hold numbers: {error}.") from error
+
+
+def whole_numbers(name: str, column: Sequence[str]) -> IntArray:
+    """Return a column as whole numbers; its name is for the message."""
+    try:
+        return np.array(column, dtype=np.int64)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"Column {name!r} of the raw file must hold whole numbers: {error}.") from error
 
 
 def indicator(column: Sequence[str], value: str) -> IntArray:

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing import projections
-from fairpca.report._spread import total_variance
+from fairpca.report._spread import scaled_rows, total_variance
 from fairpca.solvers import Status
 
 PLAIN = "Plain PCA"
@@ -40,7 +40,7 @@ class Before:
         return "plain PCA" if self.name == PLAIN else "the other reduction"
 
 
-def before_of(before: Any, model: Any, path: Any, X: Any, scaled: FloatArray, masses: FloatArray | None) -> Before:
+def before_of(before: Any, model: Any, path: Any, X: Any, spread: float, masses: FloatArray | None) -> Before:
     """Return what the model is compared with.
 
     Parameters
@@ -54,13 +54,13 @@ def before_of(before: Any, model: Any, path: Any, X: Any, scaled: FloatArray, ma
         Models along tolerances.
     X : array-like of shape (n, p)
         New rows.
-    scaled : ndarray of shape (n, p)
-        The same as the model scales them.
+    spread : float
+        Their variance, as the model scales them.
     masses : ndarray of shape (n,) or None
         How much each counts.
     """
     if before is not None:
-        return _given(before, X, scaled, masses)
+        return _given(before, X, spread, masses)
     if _is_plain(model):
         return Before(projections(model, X), PLAIN, "The model is plain PCA itself, so both are the same.")
     loosest = None if path is None else path.models_[0]
@@ -71,12 +71,12 @@ def before_of(before: Any, model: Any, path: Any, X: Any, scaled: FloatArray, ma
         "Plain PCA was fitted to the new rows themselves, scaled as the model scales them, because none that was "
         "fitted to the training rows was given (before=): that flatters it a little."
     )
-    return Before(_plain_pca(scaled, masses, model.n_components_), PLAIN, words)
+    return Before(_plain_pca(scaled_rows(model, X), masses, model.n_components_), PLAIN, words)
 
 
-def _given(before: Any, X: Any, scaled: FloatArray, masses: FloatArray | None) -> Before:
+def _given(before: Any, X: Any, all_of_it: float, masses: FloatArray | None) -> Before:
     Z = projections(before, X)
-    own, all_of_it = total_variance(Z, masses), total_variance(scaled, masses)
+    own = total_variance(Z, masses)
     if own > all_of_it * (1 + 1e-6):
         raise ValueError(
             f"before works in other units than the model: the rows after it have the variance {own:.3g}, and as the "
@@ -86,7 +86,7 @@ def _given(before: Any, X: Any, scaled: FloatArray, masses: FloatArray | None) -
     last = before[-1] if hasattr(before, "named_steps") else before
     is_plain = isinstance(last, PCA) or _is_plain(last)
     kind = "An array of components" if not hasattr(before, "transform") else type(last).__name__
-    words = f"{kind} was given as the reduction to compare with; it was fitted beforehand."
+    words = f"{PLAIN if is_plain else kind} was given as the reduction to compare with; it was fitted beforehand."
     return Before(Z, PLAIN if is_plain else "Before", words)
 
 

@@ -47,8 +47,10 @@ class Case:
         New rows.
     people : People
         What is known of them.
-    scaled : ndarray of shape (n, p)
-        The same as the model scales them.
+    n_rows : int
+        Their number.
+    spread : float
+        Their variance, as the model scales them.
     masses : ndarray of shape (n,) or None
         How much each counts.
     compared : Compared
@@ -73,7 +75,8 @@ class Case:
     path: Any
     X: Any
     people: People
-    scaled: FloatArray
+    n_rows: int
+    spread: float
     masses: FloatArray | None
     compared: Compared
     colours: Sequence[Colouring]

@@ -18,7 +18,7 @@ from fairpca.report._about import About
 from fairpca.report._before import before_of
 from fairpca.report._case import Case, Side
 from fairpca.report._colouring import Colouring, colourings
-from fairpca.report._spread import scaled_rows, share_kept
+from fairpca.report._spread import share_kept, spread_of
 from fairpca.report._text import plain, quoted
 from fairpca.rows import compute, is_dask
 
@@ -117,11 +117,12 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
     model, terms = wanted.model, Terms.of(wanted.model)
     Z = projections(model, X)
     compared = compare(people, len(Z), terms, LARGEST_MMD2)
-    masses, scaled = masses_of(compared.attached), scaled_rows(model, X)
+    masses = masses_of(compared.attached)
+    spread = spread_of(model, X, masses)
     colours = colourings(compared, ComparedRows.of(Z, compared), terms.sensitive == "intersections")
     for name, ready in zip(("audit_before", "audit"), wanted.audits, strict=True):
         _check_audit(name, ready, compared, len(Z))
-    origin = before_of(wanted.before, model, wanted.path, X, scaled, masses)
+    origin = before_of(wanted.before, model, wanted.path, X, spread, masses)
     found = wanted.audits[1] or audit(model, X, **vars(people), **wanted.settings)
     found_before = wanted.audits[0] or _audit_before(origin.Z, people, terms, found, wanted.settings)
     return Case(
@@ -129,13 +130,14 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
         path=wanted.path,
         X=X,
         people=people,
-        scaled=scaled,
+        n_rows=len(Z),
+        spread=spread,
         masses=masses,
         compared=compared,
         colours=colours,
         origin=origin,
-        before=Side(origin.Z, found_before, share_kept(origin.Z, scaled, masses)),
-        after=Side(Z, found, share_kept(Z, scaled, masses)),
+        before=Side(origin.Z, found_before, share_kept(origin.Z, spread, masses)),
+        after=Side(Z, found, share_kept(Z, spread, masses)),
         about=wanted.about,
         title=_title(colours) if wanted.title is None else plain(wanted.title),
         n_points=wanted.n_points,

@@ -59,7 +59,7 @@ def _asked(case: Case) -> dict[str, Any]:
     model = case.model
     return {
         "data": plain(case.about.data),
-        "n_rows": len(case.scaled),
+        "n_rows": case.n_rows,
         "n_rows_fitted": model.n_samples_,
         "held_out": case.about.held_out,
         "n_columns": model.n_features_in_,
@@ -99,7 +99,7 @@ def _attribute(colouring: Colouring, rows: Any) -> dict[str, Any]:
 def _about(case: Case) -> dict[str, Any]:
     about = case.about
     return {
-        "notes": [plain(note, 5 * MOST_CHARACTERS) for note in about.notes],
+        "notes": [plain(note[:1].upper() + note[1:], 5 * MOST_CHARACTERS) for note in about.notes],
         "left_out": {plain(name): plain(reason) for name, reason in about.left_out.items()},
         "columns": [
             {key: plain(column.get(key, ""), MOST_OF_A_CELL) for key in ("name", "kind", "note")}

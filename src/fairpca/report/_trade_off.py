@@ -70,7 +70,7 @@ def _of_model(case: Case, model: Any, Z: FloatArray) -> dict[str, Any]:
         "tolerance": model.tolerance_,
         "converged": model.converged_,
         "n_live_components": model.n_live_components_,
-        "variance": share_kept(Z, case.scaled, case.masses),
+        "variance": share_kept(Z, case.spread, case.masses),
         "variance_fitted": float(model.explained_variance_ratio_.sum()),
         "by_attribute": [
             {

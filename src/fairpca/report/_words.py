@@ -73,14 +73,17 @@ def _on_difference(summary: dict[str, Any]) -> tuple[str, str]:
         f"{_named(worst)} is {small(worst['after']['mmd2'])}; it was {small(worst['before']['mmd2'])} before, and "
         f"{small(worst['after']['chance_level'])} is what chance alone shows."
     )
+    scales = "widths of the kernel from a quarter to twice of it"
+    everything = scales if len(found["measures"]) == 1 else f"all comparisons and {scales}"
     was = "Before, it was more than chance shows" if told_before else "Nor was more than chance found before"
     if differs:
         return BAD, (
-            f"{opening} That is more than chance (p = {probability(found['p_value']['after'])}): the reduced data "
-            "still tell who is who."
+            f"{opening} Over {everything} the groups differ by more than chance "
+            f"(p = {probability(found['p_value']['after'])}): the reduced data still tell who is who."
         )
     return GOOD, (
-        f"{opening} No difference beyond chance was found (p = {probability(found['p_value']['after'])}). {was} "
+        f"{opening} Over {everything} no difference beyond chance was found "
+        f"(p = {probability(found['p_value']['after'])}). {was} "
         f"(p = {probability(found['p_value']['before'])})."
     )
 

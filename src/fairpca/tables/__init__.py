@@ -10,6 +10,7 @@ from fairpca.tables._file import TableFile
 from fairpca.tables._options import Roles, TableOptions
 from fairpca.tables._prepare import describe, prepare
 from fairpca.tables._prepared import PreparedTable
+from fairpca.tables._sink import TableSink, check_output
 from fairpca.tables._write import WrittenRows, write_projections
 
 __all__ = [
@@ -23,8 +24,10 @@ __all__ = [
     "TableError",
     "TableFile",
     "TableOptions",
+    "TableSink",
     "TableWarning",
     "WrittenRows",
+    "check_output",
     "describe",
     "near_copies",
     "prepare",

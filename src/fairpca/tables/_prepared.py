@@ -1,6 +1,7 @@
 """A table made ready for a fit: rows to fit, rows held out, and who the people are."""
 # SPDX-License-Identifier: MIT
 
+import mmap
 import shutil
 import weakref
 from dataclasses import dataclass, field
@@ -66,6 +67,13 @@ class PreparedTable:
     def feature_names(self) -> list[str]:
         """Names of the features."""
         return self.encoder.feature_names
+
+    def release(self) -> None:
+        """Let the system take back memory in which it holds rows that were read from files; they can be read again."""
+        for rows in (self.X_train, self.X_new):
+            mapped = getattr(rows, "_mmap", None)
+            if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)
 
     def close(self) -> None:
         """Remove the files; the rows in them cannot be used any more."""

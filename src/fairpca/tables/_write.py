@@ -16,7 +16,7 @@ from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._arrow import arrow, arrow_module
+from fairpca.tables._arrow import arrow
 from fairpca.tables._cells import plain
 from fairpca.tables._encoder import (
     UNKNOWN,
@@ -27,9 +27,9 @@ from fairpca.tables._encoder import (
 )
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import check_column
+from fairpca.tables._sink import TableSink, check_output
 from fairpca.tables._survey import Progress
 
-ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 ROW = "row"
 """Name of the column of row numbers."""
 
@@ -98,7 +98,7 @@ def write_projections(
         How many rows.
     """
     check_name("unknown", unknown, UNKNOWN)
-    path, table = _checked(path), TableFile.of(table)
+    path, table = check_output(path), TableFile.of(table)
     kept = [keep] if isinstance(keep, str) else list(keep)
     for name in kept:
         check_column("keep", name, table.names, table.label)
@@ -107,7 +107,7 @@ def write_projections(
     ignored = tuple(name for name in encoder.check_names(table) if name not in kept)
     layout = _Layout(kept, row_numbers, None if names is None else tuple(names))
     counts = _Counts()
-    with writing(path) as temporary, closing(_Sink(temporary, path)) as sink:
+    with writing(path) as temporary, closing(TableSink(temporary, path)) as sink:
         for rows in encoder.blocks(table):
             if encoder.missing != "drop-rows":
                 check_complete(encoder, rows)
@@ -170,58 +170,6 @@ class _Layout:
         return list(names)
 
 
-class _Sink:
-    """A file that takes batches; what its columns are is known from the first."""
-
-    def __init__(self, temporary: Path, path: Path) -> None:
-        self._path, self._label, self._ending = temporary, str(path), path.suffix.lower()
-        self._writer: Any = None
-
-    def write(self, batch: Any) -> None:
-        try:
-            if self._writer is None:
-                self._writer = self._open(batch.schema)
-            self._writer.write_batch(batch)
-        except OSError as error:
-            raise self._refused(error) from None
-        except arrow().lib.ArrowException:
-            raise TableError(
-                f"{self._label} cannot be written: a kept column has values that this kind of file lacks."
-            ) from None
-
-    def close(self) -> None:
-        if self._writer is not None:
-            try:
-                self._writer.close()
-            except OSError as error:
-                raise self._refused(error) from None
-
-    def _refused(self, error: OSError) -> OSError:
-        """Return an error that names the file, not the place where it is put together."""
-        if error.errno is None:
-            return error
-        return OSError(error.errno, os.strerror(error.errno), self._label)
-
-    def _open(self, schema: Any) -> Any:
-        if self._ending in (".csv", ".tsv"):
-            csv = arrow_module("csv")
-            delimiter = "\t" if self._ending == ".tsv" else ","
-            options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-            return csv.CSVWriter(str(self._path), schema, write_options=options)
-        if self._ending == ".parquet":
-            return arrow_module("parquet").ParquetWriter(str(self._path), schema)
-        return arrow_module("ipc").new_file(str(self._path), schema)
-
-
 def _kept(column: Any, usable: BoolArray) -> Any:
     """Return a column as it is; categories of a frame, whose coding changes from batch to batch, as plain values."""
     return plain(column).filter(arrow().array(usable))
-
-
-def _checked(path: str | os.PathLike[str]) -> Path:
-    checked = Path(path)
-    if checked.suffix.lower() not in ENDINGS:
-        raise ValueError(f"{checked} must end in one of {', '.join(ENDINGS)}.")
-    if not checked.parent.is_dir():
-        raise TableError(f"the folder {checked.parent} does not exist; make it first.")
-    return checked

@@ -1,11 +1,15 @@
 """Writing files so that nobody ever sees half of one."""
 # SPDX-License-Identifier: MIT
 
+import errno
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+"""What a disk says that takes no more; of which file it does not say."""
 
 
 @contextmanager
@@ -23,7 +27,7 @@ def writing(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
     except OSError as error:
         # Users know their file, not the place where it is put together.
-        if error.filename == os.fspath(temporary):
+        if error.filename == os.fspath(temporary) or (error.filename is None and error.errno in NO_ROOM):
             error.filename, error.filename2 = os.fspath(path), None
         raise
     finally:

@@ -76,7 +76,7 @@ def sentence_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         if error.errno == errno.ENOSPC:
-            return f"{where}the disk is full; nothing of this file was kept."
+            return f"{where}the disk is full; nothing of this file was kept." if where else "the disk is full."
         return f"{where}{error.strerror.lower()}."
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; use fewer rows, columns or components."

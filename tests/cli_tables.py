@@ -13,23 +13,22 @@ N = 200
 
 
 def people(n=N, seed=0):
-    """Return people with numbers, texts, truths, a label, segments and weights."""
+    """Return people of numbers, texts and truths, of whom men earn more and work longer."""
     rng = np.random.default_rng(seed)
     sex = rng.choice(["Female", "Male"], size=n, p=[0.45, 0.55])
-    race = rng.choice(["A", "B", "C"], size=n, p=[0.5, 0.3, 0.2])
+    man, skill, thrift = sex == "Male", rng.normal(size=n), rng.normal(size=n)
     age = rng.integers(18, 80, size=n)
-    income = np.round(20 + 5 * (sex == "Male") + rng.gamma(3.0, 4.0, size=n), 2)
     return pd.DataFrame(
         {
             "age": age,
-            "income": income,
-            "hours": np.round(rng.normal(38, 6, size=n) - 4 * (sex == "Female"), 1),
-            "debt": np.round(rng.normal(10, 3, size=n) + 0.05 * age, 1),
+            "income": np.round(30 + 5 * skill + 6 * man + rng.gamma(2.0, 1.0, size=n), 2),
+            "hours": np.round(38 + 4 * skill + 3 * man + rng.normal(size=n), 1),
+            "debt": np.round(10 - 3 * thrift + 0.05 * age + rng.normal(size=n), 1),
             "work": rng.choice(["public", "private", "none"], size=n),
-            "owner": rng.choice(["true", "false"], size=n),
+            "owner": np.where(thrift + rng.normal(size=n) > 0, "true", "false"),
             "sex": sex,
-            "race": race,
-            "hired": np.where(rng.random(n) < 0.5 + 0.1 * (sex == "Male"), "yes", "no"),
+            "race": rng.choice(["A", "B", "C"], size=n, p=[0.5, 0.3, 0.2]),
+            "hired": np.where(skill + rng.normal(size=n) > 0, "yes", "no"),
             "town": rng.choice(["north", "south"], size=n),
             "weight": rng.integers(1, 4, size=n),
         }

@@ -137,7 +137,7 @@ def variance_kept(model: Any, X: AnyArray) -> float:
 
 def show(rows: list[dict[str, Any]], prepared: PreparedTable) -> None:
     """Print the comparison."""
-    headings = ("method", "variance kept", "MMD²", "by chance", "p", "at most (95 %)", "best reader", "seconds")
+    headings = ("method", "variance\nkept", "MMD²", "by\nchance", "p", "at most\n(95 %)", "best\nreader", "seconds")
     shown = [
         (
             row["method"],

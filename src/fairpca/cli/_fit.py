@@ -155,7 +155,7 @@ def find(
         found_before,
         certificate,
         path,
-        (*notes, *reasons, *remarks),
+        tuple(map(in_options, (*notes, *reasons, *remarks))),
         time.perf_counter() - began,
     )
 

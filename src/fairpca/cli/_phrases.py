@@ -48,6 +48,8 @@ PHRASES = {
     r"\bgroups=\(([^()]*), ([^()]*)\)": r"--groups \1,\2",
     r"such as \(([\d.]+), ([\d.]+)\)": r"such as \1,\2",
     r"; name one that Python knows, such as 'utf-8'": "; name another, such as utf-8",
+    r"\bsmall_groups=\)": "--small-groups)",
+    r" Use solver=[^.]*\.": "",
     r"\bencode the table to fit with missing=": "fit again with missing=",
 }
 """What the library says of its arguments, and how that is said of options."""

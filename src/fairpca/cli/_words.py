@@ -16,6 +16,9 @@ from fairpca.cli._plain import plain
 MOST_COLUMNS = 40
 """Columns of a table that are listed; more are counted."""
 
+LONGEST_WORD = 30
+"""Letters of a word that is not broken."""
+
 LONGEST_NAME = 60
 """Letters of a name that are shown; more are left to the report."""
 
@@ -87,7 +90,10 @@ def numbers_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[s
     """
     table = Table(title=plain(title), title_justify="left", box=None, pad_edge=False)
     for position, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if position else "left", overflow="fold")
+        longest = max((len(word) for row in rows for word in row[position].split()), default=0)
+        # Headings and names may take several lines; no word and no number is broken for that.
+        width = min(longest, LONGEST_WORD)
+        table.add_column(heading, justify="right" if position else "left", min_width=width, overflow="fold")
     for row in rows:
         table.add_row(*map(plain, row))
     return table
@@ -108,7 +114,8 @@ def show_audit(console: Console, found: AuditResult) -> None:
     found : AuditResult
         The findings.
     """
-    headings = ("compared", "rows", "MMD²", "by chance", "p over scales", f"at most ({100 * found.confidence:g} %)")
+    at_most = f"at most\n({100 * found.confidence:g} %)"
+    headings = ("compared", "rows", "MMD²", "by\nchance", "p over\nscales", at_most)
     rows = [
         (
             measure["name"],

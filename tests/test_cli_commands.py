@@ -1,0 +1,281 @@
+"""fairpca transform, audit, path, compare, plan and verify; what commands say of themselves."""
+# SPDX-License-Identifier: MIT
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairpca
+from cli_tables import PLAIN, answer, people, run, written
+from damaged_files import members_of
+from fairpca import FairPCA
+from fairpca.auditing import verify
+from fairpca.tables import Roles, prepare
+
+SEX = ["--sensitive", "sex", *PLAIN]
+DROPPED = PLAIN[1].split(",")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Return a folder with a table and what fits to it have written."""
+    folder = tmp_path_factory.mktemp("commands")
+    table = written(folder / "people.csv")
+    written(folder / "other.csv", people(seed=7))
+    for name, more in {"out": [], "stricter": ["-t", "1e-3"]}.items():
+        assert run("fit", table, *SEX, *more, "--no-path", "--out", folder / name).exit_code == 0
+    return folder
+
+
+def args(place, name="out"):
+    """Return a certificate, a model and the table."""
+    return place / name / "certificate.json", place / name / "model.fairpca", place / "people.csv"
+
+
+# transform
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "feather"])
+def test_transform_writes_every_kind_of_file(place, tmp_path, ending):
+    path = tmp_path / f"projected.{ending}"
+    found = answer("transform", args(place)[1], place / "people.csv", "--out", path, "--keep", "sex,race")
+    assert found == {"file": str(path), "rows": 200, "dropped": 0, "unknown": []}
+    read = {"csv": pd.read_csv, "tsv": lambda file: pd.read_csv(file, sep="\t"), "parquet": pd.read_parquet}
+    frame = read.get(ending, pd.read_feather)(path)
+    assert list(frame) == ["row", "sex", "race", "component1", "component2"]
+    assert frame["sex"].tolist() == people()["sex"].tolist()
+    model = fairpca.load(args(place)[1])
+    Z = model.transform(people())
+    np.testing.assert_allclose(frame[["component1", "component2"]], Z, rtol=1e-12)
+
+
+def test_transform_needs_no_more_than_the_features_in_any_order(place, tmp_path):
+    table = people()[["work", "owner", "debt", "hours", "income", "age"]]
+    path = written(tmp_path / "new.csv", table.assign(extra="x"))
+    assert run("transform", args(place)[1], path, "--out", tmp_path / "p.csv").exit_code == 0
+    assert (tmp_path / "p.csv").read_bytes() == (place / "out/projected.csv").read_bytes()
+
+
+def test_unknown_categories_are_counted(place, tmp_path):
+    path = written(tmp_path / "new.csv", people().assign(work=lambda t: t["work"].where(t.index > 2, "sea")))
+    outcome = run("transform", args(place)[1], path, "--out", tmp_path / "p.csv", "--json")
+    assert outcome.exit_code == 0
+    assert json.loads(outcome.stdout)["unknown"] == [{"column": "work", "category": "sea", "rows": 3}]
+    assert outcome.stderr.startswith("note: ")
+    assert "'sea' in 'work' (3 rows)" in outcome.stderr
+
+
+def test_rows_that_lack_a_value_are_left_out_if_the_fit_did_so(tmp_path):
+    table = people().assign(age=lambda t: t["age"].astype(object).where(t.index % 50 != 7))
+    path = written(tmp_path / "gaps.csv", table)
+    run("fit", path, *SEX, "--missing", "drop-rows", "--no-path", "--out", tmp_path)
+    outcome = run("transform", tmp_path / "model.fairpca", path, "--out", tmp_path / "p.csv", "--json")
+    found = json.loads(outcome.stdout)
+    assert (found["rows"], found["dropped"]) == (196, 4)
+    assert "4 rows of" in outcome.stderr
+
+
+# audit
+
+
+def test_the_audit_of_rows_held_out_is_that_of_the_fit(place):
+    metrics = json.loads((place / "out/metrics.json").read_text())
+    found = answer("audit", place / "people.csv", "--model", args(place)[1], "--held-out")
+    assert found.pop("verdict")
+    assert found == metrics["audit"]
+
+
+def test_an_audit_of_new_people_can_be_certified(place, tmp_path):
+    certificate = tmp_path / "certificate.json"
+    found = answer("audit", place / "other.csv", "-m", args(place)[1], "--certificate", certificate)
+    assert found["n_rows"] == 200
+    assert fairpca.load_certificate(certificate).upper_bound == found["upper_bound"]
+    again = run("verify", certificate, args(place)[1], place / "other.csv")
+    assert again.exit_code == 0
+    assert "(the audited rows)" in again.stdout
+
+
+def test_rows_of_the_fit_are_told_from_new_ones(place):
+    outcome = run("audit", place / "people.csv", "--model", args(place)[1])
+    assert outcome.exit_code == 0
+    assert outcome.stderr.splitlines() == [
+        "note: this is the table of the fit: most of its rows say nothing of new people; --held-out leaves them out."
+    ]
+    assert run("audit", place / "other.csv", "--model", args(place)[1]).stderr == ""
+
+
+def test_so_they_are_where_people_have_weights(tmp_path):
+    path = written(tmp_path / "people.csv")
+    run("fit", path, "-s", "sex", "--weight", "weight", "--drop", "race,hired,town", "--no-path", "--out", tmp_path)
+    assert "this is the table of the fit" in run("audit", path, "--model", tmp_path / "model.fairpca").stderr
+    held_out = run("audit", path, "--model", tmp_path / "model.fairpca", "--held-out")
+    assert held_out.exit_code == 0, held_out.output
+
+
+def test_columns_are_audited_in_one_unit_or_their_own(place):
+    table = place / "people.csv"
+    X = prepare(table, Roles("sex", drop=DROPPED), held_out=0.0).X_train
+    scaled = answer("audit", table, *SEX)
+    expected = fairpca.audit(None, (X - X.mean(0)) / X.std(0), sensitive_features=people()["sex"], random_state=0)
+    assert scaled["mmd2"] == pytest.approx(expected.mmd2)
+    as_is = answer("audit", table, *SEX, "--as-is")
+    assert as_is["mmd2"] == fairpca.audit(None, X, sensitive_features=people()["sex"], random_state=0).mmd2
+    assert as_is["mmd2"] != scaled["mmd2"]
+
+
+def test_a_model_is_audited_for_other_attributes(place):
+    found = answer("audit", place / "other.csv", "--model", args(place)[1], "-s", "race")
+    assert [measure["name"] for measure in found["measures"]] == [f"{name} against all others" for name in "ABC"]
+
+
+# path and compare
+
+
+def test_a_path_is_that_of_the_library(tmp_path):
+    file, table = tmp_path / "curve.csv", written(tmp_path / "people.csv", people(100))
+    found = answer("path", table, *SEX, "--out", file)
+    prepared = prepare(table, Roles("sex", drop=DROPPED), held_out=0.0)
+    path = fairpca.FairPCAPath(n_components=2, random_state=0).fit(prepared.X_train, **vars(prepared.people_train))
+    curve = pd.DataFrame(found["path"])
+    np.testing.assert_array_equal(curve["tolerance"], path.tolerances_)
+    np.testing.assert_array_equal(curve["variance_kept"], path.variances_)
+    np.testing.assert_array_equal(curve["mmd2"], path.mmd2s_)
+    assert curve["met"].all()
+    assert (curve["mmd2"] <= curve["tolerance"] * (1 + 1e-6)).all()
+    assert pd.read_csv(file).equals(curve)
+    printed = run("path", table, *SEX).stdout
+    assert f"{100 * curve['variance_kept'].iloc[0]:.1f} %" in printed
+
+
+def test_a_comparison_is_what_the_methods_show_on_rows_held_out(place):
+    found = answer("compare", place / "people.csv", *SEX)
+    assert [row["method"] for row in found["methods"]] == ["PCA", "FPCA", "equal reconstruction", "FairPCA"]
+    rows = {row["method"]: row for row in found["methods"]}
+    metrics = json.loads((place / "out/metrics.json").read_text())
+    assert rows["FairPCA"]["mmd2"] == pytest.approx(metrics["audit"]["mmd2"])
+    assert rows["PCA"]["mmd2"] == pytest.approx(metrics["audit_of_pca"]["mmd2"])
+    assert rows["FairPCA"]["mmd2"] < rows["PCA"]["mmd2"]
+    prepared = prepare(place / "people.csv", Roles("sex", drop=DROPPED), held_out=0.3, random_state=0)
+    scaled = prepared.X_new / prepared.X_train.std(axis=0)
+    Z = fairpca.load(args(place)[1]).model_.transform(prepared.X_new)
+    assert rows["FairPCA"]["variance_kept"] == pytest.approx(Z.var(axis=0).sum() / scaled.var(axis=0).sum())
+    printed = run("compare", place / "people.csv", *SEX).stdout
+    assert "equal reconstruction" in printed
+    assert f"{100 * rows['FairPCA']['variance_kept']:.1f} %" in printed
+    assert all(len(line) <= 80 for line in printed.splitlines()[:7])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["-s", "race", "--drop", "sex,hired,town,weight"], "Other methods take one attribute of two groups."),
+        (["-s", "sex", "--weight", "weight", "--drop", "race,hired,town"], "Other methods know neither weights nor"),
+    ],
+)
+def test_other_methods_are_left_out_where_they_cannot_compare(place, options, reason):
+    found = answer("compare", place / "people.csv", *options)
+    assert reason in found["left_out"]
+    assert [row["method"] for row in found["methods"]] == ["PCA", "FairPCA"]
+    assert reason in run("compare", place / "people.csv", *options).stdout
+
+
+# plan and verify
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (["0.02", "--groups", "200,800"], {"epsilon": 0.02, "groups": (200, 800)}),
+        (["0.02", "--groups", "0.2,0.8", "-n", "3"], {"epsilon": 0.02, "groups": (0.2, 0.8), "n_components": 3}),
+        (["--rows", "500", "--power", "0.5", "--confidence", "0.9"], {"rows": 500, "power": 0.5, "confidence": 0.9}),
+    ],
+)
+def test_a_plan_is_that_of_the_library(options, settings):
+    expected = fairpca.plan(settings.pop("epsilon", None), **settings)
+    found = answer("plan", *options)
+    assert found == json.loads(json.dumps({name: as_list(value) for name, value in asdict(expected).items()}))
+    assert run("plan", *options).stdout.strip() == str(expected)
+
+
+def as_list(value):
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def test_a_certificate_holds_on_the_rows_held_out(place):
+    found = answer("verify", *args(place), "--held-out")
+    assert found["holds"]
+    assert found["same_model"]
+    assert found["same_rows"]
+    certificate, model, table = args(place)
+    prepared = prepare(table, Roles("sex", drop=DROPPED), held_out=0.3, random_state=0)
+    expected = verify(
+        fairpca.load_certificate(certificate),
+        fairpca.load(model).model_,
+        prepared.X_new,
+        sensitive_features=prepared.people_new.sensitive_features,
+    )
+    assert found["upper_bound"] == expected.upper_bound
+    assert "The certificate holds" in run("verify", *args(place), "--held-out").stdout
+
+
+def test_another_model_is_not_confirmed(place):
+    certificate, _, table = args(place)
+    outcome = run("verify", certificate, args(place, "stricter")[1], table, "--held-out")
+    assert outcome.exit_code == 1
+    assert outcome.stdout.startswith("NOT confirmed")
+    assert "another model" in " ".join(outcome.stdout.split())
+
+
+def test_a_model_that_was_changed_is_not_confirmed(place, tmp_path):
+    certificate, path, table = args(place)
+    model = fairpca.load(path)
+    model.model_.components_[0, 0] += 1e-3
+    model.save(tmp_path / "changed.fairpca")
+    assert run("verify", certificate, tmp_path / "changed.fairpca", table, "--held-out").exit_code == 1
+
+
+def test_other_rows_may_show_more(place):
+    certificate, model, _ = args(place)
+    outcome = run("verify", certificate, model, place / "other.csv", "--held-out")
+    assert "is not the table that this model was fitted to" in outcome.stderr
+    found = answer("verify", certificate, model, place / "other.csv", "-s", "race", code=1)
+    assert not found["holds"]
+
+
+# What commands say of themselves
+
+COMMANDS = ["fit", "transform", "audit", "path", "compare", "plan", "verify"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example(command):
+    outcome = run(command, "--help")
+    assert outcome.exit_code == 0
+    assert f"Example: fairpca {command}" in " ".join(outcome.stdout.split())
+    assert "--json" in outcome.stdout
+
+
+def test_all_commands_are_listed():
+    outcome = run("--help")
+    assert outcome.exit_code == 0
+    assert all(command in outcome.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_can_be_shown(shell, monkeypatch):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    outcome = run("--show-completion", shell)
+    assert outcome.exit_code == 0
+    assert "complete" in outcome.stdout
+
+
+def test_a_fair_pca_of_python_is_no_model_for_tables(place, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    FairPCA(2).fit(X, sensitive_features=["a", "b"] * 30).save(tmp_path / "model.fairpca")
+    assert json.loads(members_of((tmp_path / "model.fairpca").read_bytes())["model.json"])["kind"] == "FairPCA"
+    outcome = run("transform", tmp_path / "model.fairpca", place / "people.csv", "--out", tmp_path / "p.csv")
+    assert outcome.exit_code == 2
+    assert "models of `fairpca fit` have it" in outcome.stderr

@@ -1,0 +1,385 @@
+"""fairpca fit: what it writes agrees with the model, with itself, and with what others compute."""
+# SPDX-License-Identifier: MIT
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+
+import fairpca
+from cli_tables import PLAIN, answer, people, run, written
+from fairpca.tables import Roles, prepare
+
+FILES = {"report.html", "model.fairpca", "projected.csv", "loadings.csv", "certificate.json", "metrics.json"}
+SEX = ["--sensitive", "sex", *PLAIN, "--no-path"]
+
+
+class Story:
+    """A table, and what a fit has made of it."""
+
+    def __init__(self, folder):
+        self.table, self.frame, self.out = written(folder / "people.csv"), people(), folder / "out"
+        self.outcome = run("fit", self.table, "--sensitive", "sex", *PLAIN, "--out", self.out)
+        self.metrics = json.loads((self.out / "metrics.json").read_text())
+        self.model = fairpca.load(self.out / "model.fairpca")
+        self.projected = pd.read_csv(self.out / "projected.csv")
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    return Story(tmp_path_factory.mktemp("story"))
+
+
+def encoded(frame):
+    """Return features as anyone would make them."""
+    dummies = pd.get_dummies(frame["work"]).to_numpy(dtype=float)
+    numbers = frame[["age", "income", "hours", "debt"]].to_numpy(dtype=float)
+    return np.column_stack([numbers, dummies, frame["owner"] == "true"])
+
+
+def mmd2(Z, is_first, bandwidth):
+    """Return the squared MMD of two groups of rows, from all pairs of them."""
+    kernel = np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * bandwidth**2))
+    signs = np.where(is_first, 1 / is_first.sum(), -1 / (~is_first).sum())
+    return signs @ kernel @ signs
+
+
+def test_it_writes_six_files_and_says_so(story):
+    assert story.outcome.exit_code == 0, story.outcome.output
+    assert story.outcome.stderr == ""
+    assert {path.name for path in story.out.iterdir()} == FILES
+    for name in FILES:
+        assert str(story.out / name) in story.outcome.stdout
+    assert "140 rows to fit, 60 held out, 8 features." in story.outcome.stdout
+    assert "…" not in story.outcome.stdout
+    assert "\x1b" not in story.outcome.stdout
+
+
+def test_numbers_are_those_of_the_model(story):
+    fitted, found = story.model.model_, story.metrics
+    assert found["mmd2"] == fitted.mmd2_
+    assert found["variance_kept"] == fitted.explained_variance_ratio_.sum()
+    assert found["tolerance"] == fitted.tolerance_
+    assert found["bandwidth"] == fitted.bandwidth_
+    assert found["converged"]
+    assert found["rows"] == {"fitted": 140, "held_out": 60, "dropped": {}, "held_out_share": 0.3, "seed": 0}
+    assert found["variance_kept"] < found["variance_kept_by_pca"]
+
+
+def test_numbers_are_those_that_others_compute(story):
+    prepared = prepare(story.table, Roles("sex", drop=PLAIN[1].split(",")), held_out=0.3, random_state=0)
+    Z = story.projected[["component1", "component2"]].to_numpy()
+    X = encoded(story.frame)
+    is_first = (story.frame["sex"] == "Female").to_numpy()
+    for rows, expected in (
+        (prepared.rows_train, story.metrics["mmd2"]),
+        (prepared.rows_new, story.metrics["audit"]["measures"][0]["mmd2"]),
+    ):
+        assert mmd2(Z[rows], is_first[rows], story.metrics["bandwidth"]) == pytest.approx(expected, rel=1e-6)
+    scaled = (X / X[prepared.rows_train].std(axis=0))[prepared.rows_train]
+    share = Z[prepared.rows_train].var(axis=0).sum() / scaled.var(axis=0).sum()
+    assert share == pytest.approx(story.metrics["variance_kept"], rel=1e-9)
+    singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False) ** 2
+    assert singular[:2].sum() / singular.sum() == pytest.approx(story.metrics["variance_kept_by_pca"], rel=1e-6)
+
+
+def test_loadings_give_the_projections(story):
+    loadings = pd.read_csv(story.out / "loadings.csv")
+    assert loadings["feature"].tolist() == [
+        *("age", "income", "hours", "debt", "work=none", "work=private", "work=public", "owner"),
+    ]
+    scaled = (encoded(story.frame) - loadings["mean"].to_numpy()) / loadings["scale"].to_numpy()
+    Z = scaled @ loadings[["component1", "component2"]].to_numpy()
+    np.testing.assert_allclose(story.projected[["component1", "component2"]], Z, atol=1e-9)
+    assert story.projected["row"].tolist() == list(range(1, 201))
+
+
+def test_transform_gives_the_projections_again(story, tmp_path):
+    outcome = run("transform", story.out / "model.fairpca", story.table, "--out", tmp_path / "again.csv")
+    assert outcome.exit_code == 0
+    assert outcome.stderr == ""
+    assert (tmp_path / "again.csv").read_bytes() == (story.out / "projected.csv").read_bytes()
+
+
+def test_certificate_and_report_say_what_the_audit_found(story):
+    certificate = fairpca.load_certificate(story.out / "certificate.json")
+    assert certificate.upper_bound == story.metrics["audit"]["upper_bound"]
+    assert certificate.n_rows == 60
+    page = (story.out / "report.html").read_text()
+    assert "people.csv" in page
+    assert "Female against Male" in page
+
+
+def test_json_is_all_that_is_printed_and_what_is_written(story, tmp_path):
+    printed = answer("fit", story.table, *SEX, "--out", tmp_path)
+    written_too = json.loads((tmp_path / "metrics.json").read_text())
+    assert printed == written_too
+    for name in ("seconds", "files"):
+        del printed[name]
+    assert printed == {name: story.metrics[name] for name in printed}
+
+
+def test_the_same_seed_gives_the_same_files_and_another_seed_others(story, tmp_path):
+    for seed in (0, 1):
+        assert run("fit", story.table, *SEX, "--seed", seed, "--out", tmp_path / str(seed)).exit_code == 0
+    # A model has the seconds of its fit.
+    for name in ("projected.csv", "loadings.csv", "certificate.json"):
+        content = (story.out / name).read_bytes()
+        assert (tmp_path / "0" / name).read_bytes() == content
+        assert (tmp_path / "1" / name).read_bytes() != content
+
+
+# What can be asked for
+
+
+def measures(found):
+    return [measure["name"] for measure in found["measures"]]
+
+
+def roles(found):
+    return {column["column"]: column["role"] for column in found["columns"]}
+
+
+def features(found):
+    return sum(column["features"] for column in found["columns"])
+
+
+def fitted_to(tmp_path, *options, table=None, code=0):
+    path = written(tmp_path / "people.csv", table)
+    return answer("fit", path, "--no-path", "--out", tmp_path / "out", *options, code=code)
+
+
+def test_several_attributes_are_compared_each(tmp_path):
+    found = fitted_to(tmp_path, "-s", "sex,race", "--drop", "hired,town,weight", "-t", "sex=0.05,race=0.2")
+    assert measures(found) == ["sex: Female against Male", *(f"race: {name} against all others" for name in "ABC")]
+    assert [measure["tolerance"] for measure in found["measures"]] == [0.05, 0.2, 0.2, 0.2]
+    assert roles(found)["race"] == "sensitive"
+
+
+def test_they_may_be_named_one_by_one_and_crossed(tmp_path):
+    crossed = ["--intersections", "--small-groups", "merge", "--drop", "hired,town,weight"]
+    found = fitted_to(tmp_path, "-s", "sex", "--sensitive", "race", *crossed)
+    assert "Female & A against all others" in measures(found)
+    assert len(measures(found)) == 6
+
+
+def test_an_amount_is_no_group(tmp_path):
+    found = fitted_to(tmp_path, "-s", "age", "--drop", "sex,race,hired,town,weight")
+    assert measures(found) == ["dependence on age"]
+    named = fitted_to(tmp_path, "-s", "weight", "--continuous", "weight", "--drop", "sex,race,hired,town")
+    assert measures(named) == ["dependence on weight"]
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--fairness", "equalized_odds"], ["among y = no", "among y = yes"]),
+        (["--fairness", "equal_opportunity", "--favourable", "yes"], ["among y = yes"]),
+        (["--control", "town"], ["among town = north", "among town = south"]),
+    ],
+)
+def test_people_are_compared_among_those_alike(tmp_path, options, names):
+    dropped = "race,weight" if "--control" in options else "race,town,weight"
+    found = fitted_to(tmp_path, "-s", "sex", "--label", "hired", "--drop", dropped, *options)
+    assert measures(found) == [f"Female against Male {name}" for name in names]
+
+
+def test_a_favourable_number_is_found_among_numbers(tmp_path):
+    table = people().assign(hired=lambda t: np.where(t["hired"] == "yes", 7, 3))
+    options = ["--label", "hired", "--fairness", "equal_opportunity", "--favourable", "7", "--drop", "race,town,weight"]
+    assert measures(fitted_to(tmp_path, "-s", "sex", *options, table=table)) == ["Female against Male among y = 7"]
+
+
+def test_rows_of_no_weight_are_left_out(tmp_path):
+    table = people().assign(weight=lambda t: t["weight"].where(t.index >= 50, 0))
+    options = ["-s", "sex", "--weight", "weight", "--drop", "race,hired,town"]
+    found = fitted_to(tmp_path, *options, table=table)
+    assert found["rows"]["dropped"] == {"zero weight": 50}
+    assert found["rows"]["fitted"] + found["rows"]["held_out"] == 150
+    assert any("50 of 200 rows have the weight 0" in note for note in found["notes"])
+    without = fitted_to(tmp_path, *options, table=table[50:])
+    assert found["variance_kept"] == pytest.approx(without["variance_kept"], abs=0.1)
+
+
+def test_missing_values_are_filled_or_their_rows_dropped(tmp_path):
+    table = people().assign(
+        income=lambda t: t["income"].where(t.index % 10 != 3), work=lambda t: t["work"].where(t.index % 20 != 5)
+    )
+    filled = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing", "fill", table=table)
+    assert filled["rows"]["dropped"] == {}
+    assert features(filled) == 9
+    dropped = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing", "drop-rows", table=table)
+    assert dropped["rows"]["dropped"] == {"missing": 30}
+    assert features(dropped) == 8
+    projected = pd.read_csv(tmp_path / "out/projected.csv")
+    assert projected["row"].tolist() == [k + 1 for k in range(200) if k % 10 != 3 and k % 20 != 5]
+
+
+def test_missing_attributes_are_a_group_or_left(tmp_path):
+    table = people().assign(sex=lambda t: t["sex"].where(t.index % 8 != 0))
+    group = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing-sensitive", "group", table=table)
+    assert len(measures(group)) == 3
+    left = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing-sensitive", "leave", table=table)
+    assert measures(left) == ["Female against Male"]
+
+
+def test_attributes_may_be_features_too(tmp_path):
+    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--keep-sensitive")
+    assert features(found) == 10
+    assert fairpca.load(tmp_path / "out/model.fairpca").roles.keep_sensitive
+
+
+def test_components_may_be_a_share_of_the_variance(tmp_path):
+    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "-n", "0.6")
+    assert found["n_components"] == 3
+    assert found["variance_kept_by_pca"] > 0.6
+
+
+def test_numbers_may_be_codes(tmp_path):
+    found = fitted_to(tmp_path, "-s", "sex", "--drop", "race,hired,town", "--categories", "weight")
+    kinds = {column["column"]: (column["kind"], column["features"]) for column in found["columns"]}
+    assert kinds["weight"] == ("category", 3)
+    assert kinds["age"] == ("number", 1)
+
+
+def test_a_column_that_tells_is_noted(tmp_path):
+    table = people().assign(gender=lambda t: t["sex"].str[0])
+    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, table=table)
+    assert any("'gender' is nearly a copy of 'sex'" in note for note in found["notes"])
+
+
+def test_more_rows_are_held_out_where_groups_are_small(tmp_path):
+    path = written(tmp_path / "few.csv", people(60))
+    outcome = run("fit", path, *SEX, "--out", tmp_path / "out")
+    found = json.loads((tmp_path / "out/metrics.json").read_text())
+    assert 0.3 < found["rows"]["held_out_share"] <= 0.5
+    assert min(found["audit"]["measures"][0]["sides"]) >= 10
+    assert (tmp_path / "out/certificate.json").exists()
+    assert "of the rows are held out, not 30 %" in outcome.stdout
+    assert any("of the rows are held out, not 30 %" in note for note in found["notes"])
+    again = run("verify", tmp_path / "out/certificate.json", tmp_path / "out/model.fairpca", path, "--held-out")
+    assert again.exit_code == 0, again.output
+
+
+def test_without_a_certificate_none_of_another_fit_is_left(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/certificate.json").write_text("of another fit")
+    path = written(tmp_path / "few.csv", people(30))
+    outcome = run("fit", path, *SEX, "--out", tmp_path / "out")
+    assert outcome.exit_code in (0, 1)
+    assert {each.name for each in (tmp_path / "out").iterdir()} == FILES - {"certificate.json"}
+    assert "No certificate was written" in outcome.stdout
+    assert "certificate.json" not in outcome.stdout
+
+
+# Files
+
+
+def test_every_kind_of_file_gives_the_same_numbers(story, tmp_path):
+    frame = story.frame
+    (tmp_path / "people.csv.gz").write_bytes(gzip.compress(story.table.read_bytes()))
+    frame.to_parquet(tmp_path / "people.parquet")
+    frame.to_feather(tmp_path / "people.arrow")
+    written(tmp_path / "people.tsv", sep="\t")
+    written(tmp_path / "german.csv", sep=";", decimal=",", encoding="utf-16")
+    for path in tmp_path.iterdir():
+        more = ["--decimal", ","] if path.name == "german.csv" else []
+        found = answer("fit", path, *SEX, *more, "--out", tmp_path / "out" / path.name)
+        for name in ("mmd2", "variance_kept", "audit", "measures", "columns"):
+            assert found[name] == story.metrics[name], (path.name, name)
+
+
+def test_decimal_commas_of_people(tmp_path):
+    table = people().assign(share=lambda t: t["weight"] + 0.5)
+    path = written(tmp_path / "german.csv", table, sep=";", decimal=",")
+    weighted = ["-s", "sex", "--weight", "share", "--drop", "race,hired,town,weight"]
+    amounts = ["-s", "income", "--drop", "race,hired,town,weight,share,sex"]
+    for options in (weighted, amounts):
+        comma = answer("fit", path, *options, "--decimal", ",", "--no-path", "--out", tmp_path / "out")
+        point = fitted_to(tmp_path, *options, table=table)
+        assert comma["mmd2"] == point["mmd2"]
+
+
+ODD = {
+    "a, b": r"a\, b",
+    'say "so"': 'say "so"',
+    "größe 身長 🙂": "größe 身長 🙂",
+    "<script>alert(1)</script>": "<script>alert(1)</script>",
+    "[red]x[/red]": "[red]x[/red]",
+    "sex \u202e\u200f": "sex \u202e\u200f",
+    "missing=fill": "missing=fill",
+    "\x1b[31mred": "\x1b[31mred",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_columns_may_have_any_name(tmp_path, name):
+    name, option = name.strip(), ODD[name].strip()
+    table = people().rename(columns={"sex": name, "work": f"{name} too"})
+    table[name] = table[name].map({"Female": f"{name}-F", "Male": "M"})
+    path = written(tmp_path / "odd.csv", table)
+    outcome = run("fit", path, "-s", option, *PLAIN, "--no-path", "--out", tmp_path / "out")
+    assert outcome.exit_code == 0, outcome.output
+    assert not [letter for letter in "\x1b\u202e\u200f" if letter in outcome.output]
+    found = json.loads((tmp_path / "out/metrics.json").read_text(encoding="utf-8"))
+    assert roles(found)[name] == "sensitive"
+    assert fairpca.load(tmp_path / "out/model.fairpca").roles.sensitive == (name,)
+    assert "<script>alert" not in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert any(row.startswith(name) for row in pd.read_csv(tmp_path / "out/loadings.csv")["feature"])
+    again = run("verify", tmp_path / "out/certificate.json", tmp_path / "out/model.fairpca", path, "--held-out")
+    assert again.exit_code == 0, again.output
+
+
+# How it ends
+
+
+def test_a_tolerance_that_is_not_met_ends_in_1(tmp_path):
+    path = written(tmp_path / "people.csv")
+    outcome = run("fit", path, *SEX, "--tolerance", "1e-8", "--components", "7", "--out", tmp_path / "out")
+    assert outcome.exit_code == 1
+    assert "Not what was asked for" in outcome.stdout
+    found = json.loads((tmp_path / "out/metrics.json").read_text())
+    assert not found["converged"]
+    assert found["mmd2"] > found["tolerance"]
+
+
+def started(*arguments):
+    code = "from fairpca.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+
+
+def test_an_interrupted_fit_leaves_no_half_of_a_file(tmp_path):
+    path = written(tmp_path / "many.csv", people(30_000))
+    process = started(
+        "fit", path, "-s", "sex,race", "--drop", "hired,town,weight", "-n", "4", "--out", tmp_path / "out"
+    )
+    # The columns are shown when the table has been read, just before the fit begins.
+    while "rows to fit" not in (line := process.stdout.readline()):
+        assert line, process.stderr.read()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines() == ["interrupted: every file is whole, or as it was before."]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_whoever_reads_the_results_may_stop():
+    with started("plan", "0.01", "--json") as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 1

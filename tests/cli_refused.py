@@ -20,7 +20,7 @@ fit {good} -s sex --label hired --weight hired | column 'hired' is named twice a
 fit {good} -s sex --control sex | column 'sex' is named twice among --sensitive, --label
 fit {good} -s sex --categories foo | --categories foo is no column of
 fit {good} -s sex --numbers foo | --numbers foo is no column of
-fit {good} -s sex --numbers work | column 'work' is named in --numbers, but holds 'private' in row 1
+fit {good} -s sex --numbers work | column 'work' is named in --numbers, but holds 'public' in row 1
 fit {good} -s sex --categories age --numbers age | column 'age' is named both in --categories and in --numbers
 fit {good} -s sex --missing maybe | --missing maybe is unknown
 fit {good} -s sex --missing-sensitive maybe | --missing-sensitive maybe is unknown

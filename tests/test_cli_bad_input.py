@@ -10,6 +10,8 @@ import resource
 import shlex
 import subprocess
 import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -254,38 +256,46 @@ def test_a_certificate_that_was_edited(place, tmp_path):
 # The disk
 
 
-def in_process(*arguments, **settings):
-    code = "import sys; from fairpca.cli import main; sys.argv[0] = 'fairpca'; main()"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, text=True, check=False, **({"capture_output": True} | settings))
+@contextmanager
+def files_of_at_most(size):
+    """Let the disk take no more of any file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 def test_a_full_disk_leaves_nothing_behind(place, tmp_path, ending):
-    def small_files():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
     target = tmp_path / f"projected.{ending}"
-    outcome = in_process("transform", place["model"], place["good"], "--out", target, preexec_fn=small_files)
-    assert outcome.returncode == 2, outcome.stderr
+    with files_of_at_most(1000):
+        outcome = run("transform", place["model"], place["good"], "--out", target)
+    assert outcome.exit_code == 2, outcome.output
     assert outcome.stderr.splitlines() == [f"error: {target}: file too large."]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_ends_a_fit(place, tmp_path):
-    def small_files():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-
-    arguments = ["fit", place["good"], "-s", "sex", *PLAIN, "--no-path", "--out", tmp_path]
-    outcome = in_process(*arguments, preexec_fn=small_files)
-    assert outcome.returncode == 2
-    assert outcome.stderr.splitlines() == [f"error: {tmp_path / 'model.fairpca'}: file too large."]
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(
+    ("size", "name", "kept"),
+    [
+        (500, "model.fairpca", []),
+        (20_000, "report.html", ["certificate.json", "loadings.csv", "model.fairpca", "projected.csv"]),
+    ],
+)
+def test_a_full_disk_ends_a_fit(place, tmp_path, size, name, kept):
+    with files_of_at_most(size):
+        outcome = run("fit", place["good"], "-s", "sex", *PLAIN, "--no-path", "--out", tmp_path)
+    assert outcome.exit_code == 2
+    assert outcome.stderr.splitlines() == [f"error: {tmp_path / name}: file too large."]
+    assert sorted(path.name for path in tmp_path.iterdir()) == kept
 
 
 def test_a_device_that_is_full():
-    with open("/dev/full", "w") as full:
-        outcome = in_process("plan", "0.01", "--json", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    command = [sys.executable, "-c", "from fairpca.cli import main; main()", "plan", "0.01", "--json"]
+    with Path("/dev/full").open("w") as full:
+        outcome = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert outcome.returncode == 2
     assert outcome.stderr.splitlines() == ["error: the disk is full."]
 

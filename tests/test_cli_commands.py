@@ -88,6 +88,40 @@ def test_the_audit_of_rows_held_out_is_that_of_the_fit(place):
     assert found == metrics["audit"]
 
 
+WAYS = {
+    "filled": ["-s", "sex", "--keep-sensitive", "--missing", "fill", "--missing-sensitive", "group"],
+    "dropped": ["-s", "sex", "--missing", "drop-rows"],
+    "left": ["-s", "sex", "--missing", "fill", "--missing-sensitive", "leave"],
+    "weighted": ["-s", "race", "--missing", "fill", "--weight", "weight"],
+    "odds": ["-s", "sex", "--missing", "drop-rows", "--label", "hired", "--fairness", "equalized_odds"],
+    "segments": ["-s", "sex", "--missing", "drop-rows", "--control", "town"],
+    "codes": ["-s", "code", "--missing", "fill", "--categories", "code,town", "--small-groups", "merge"],
+    "fine": ["-s", "race", "--missing", "fill", "--scales", "--seed", "5", "--held-out", "0.4"],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_so_it_is_however_people_were_read_and_compared(tmp_path, way):
+    table = people(300).assign(
+        age=lambda t: t["age"].astype(object).where(t.index % 10 != 3),
+        work=lambda t: t["work"].where(t.index % 20 != 5),
+        sex=lambda t: t["sex"].where(t.index % 9 != 0),
+        weight=lambda t: t["weight"].where(t.index % 6 != 0, 0),
+        code=lambda t: 100 + t.index % 25,
+    )
+    path = written(tmp_path / "people.csv", table)
+    roles = {"sex", "race", "hired", "town", "weight", "code"} - set(WAYS[way])
+    fitted = run("fit", path, *WAYS[way], "--drop", ",".join(sorted(roles)), "--no-path", "--out", tmp_path, "--json")
+    assert fitted.exit_code in (0, 1), fitted.output
+    model, certificate = tmp_path / "model.fairpca", tmp_path / "certificate.json"
+    seed = ["--seed", "5"] if way == "fine" else []
+    found = answer("audit", path, "--model", model, "--held-out", *seed)
+    assert found.pop("verdict")
+    assert found == json.loads(fitted.stdout)["audit"]
+    if certificate.exists():
+        assert run("verify", certificate, model, path, "--held-out").exit_code == 0
+
+
 def test_an_audit_of_new_people_can_be_certified(place, tmp_path):
     certificate = tmp_path / "certificate.json"
     found = answer("audit", place / "other.csv", "-m", args(place)[1], "--certificate", certificate)

@@ -28,7 +28,7 @@ def fitted(**options):
     prepared = prepare(people(), ROLES, TableOptions(**options), held_out=0.3, random_state=0)
     model = FairPCA(2, tolerance=0.05, random_state=0)
     model.fit(prepared.X_train, sensitive_features=prepared.people_train.sensitive_features)
-    return TableModel.of_fitted(prepared.encoder, model, ROLES, HeldOut(0.3, 0))
+    return TableModel.of_fitted(prepared.encoder, model, ROLES, HeldOut(0.3, 0), TableOptions(**options))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,8 @@ def test_columns_with_roles_are_ignored_silently_and_others_are_named(model):
 def test_what_is_saved_is_loaded(model, saved):
     loaded = fairpca.load(saved)
     assert isinstance(loaded, TableModel)
-    assert (loaded.encoder, loaded.roles, loaded.held_out) == (model.encoder, model.roles, model.held_out)
+    assert loaded.encoder == model.encoder
+    assert (loaded.roles, loaded.held_out, loaded.options) == (model.roles, model.held_out, model.options)
     assert loaded.model.get_params() == model.model.get_params()
     np.testing.assert_array_equal(loaded.transform(people()), model.transform(people()))
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
@@ -81,7 +82,8 @@ def test_what_is_not_known_stays_unknown(model, tmp_path, roles, held_out):
 def test_every_encoder_travels(tmp_path, options):
     model = fitted(**options)
     model.save(tmp_path / "model")
-    assert fairpca.load(tmp_path / "model").encoder == model.encoder
+    loaded = fairpca.load(tmp_path / "model")
+    assert (loaded.encoder, loaded.options) == (model.encoder, model.options)
 
 
 def test_it_goes_into_a_pipeline_and_is_not_fitted_again(saved):
@@ -130,7 +132,7 @@ def state(model):
     """Return all that a model is, to compare."""
     learned = {name: repr(value) for name, value in vars(model.model_).items()}
     arrays = {name: value.tobytes() for name, value in vars(model.model_).items() if isinstance(value, np.ndarray)}
-    return model.encoder, model.roles, model.held_out, learned, arrays
+    return model.encoder, model.roles, model.held_out, model.options, learned, arrays
 
 
 def loaded_from(path, content):
@@ -189,6 +191,8 @@ CHANGES = {
     "a share above all": (lambda d: d["held_out"].update(share=1.5), "which must be a share of the rows"),
     "a share that is a truth": (lambda d: d["held_out"].update(share=True), "which must be a share of the rows"),
     "a seed below 0": (lambda d: d["held_out"].update(random_state=-1), "a whole number of at least 0"),
+    "no options": (lambda d: d["options"].pop("numbers"), "options lacks 'numbers'"),
+    "options that are unknown": (lambda d: d["options"].update(missing="x"), "missing='x' is unknown"),
     "a model that is none": (lambda d: d.update(model={"kind": "FairPCA"}), "lacks 'parameters', 'learned', 'output'"),
 }
 

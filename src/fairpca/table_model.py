@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.typing import AnyArray
 from fairpca.estimator import FairPCA
 from fairpca.saving import write_archive
-from fairpca.tables import Roles, TableEncoder
+from fairpca.tables import Roles, TableEncoder, TableOptions
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class TableModel(TransformerMixin, BaseEstimator):
         Which columns hold protected attributes, labels, segments and weights, where that is known.
     held_out : HeldOut, default=None
         Which rows of the table were held out, where some were.
+    options : TableOptions, default=None
+        How the columns of people are read, where that is known.
 
     Attributes
     ----------
@@ -69,22 +71,33 @@ class TableModel(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, encoder: TableEncoder, model: FairPCA, roles: Roles | None = None, held_out: HeldOut | None = None
+        self,
+        encoder: TableEncoder,
+        model: FairPCA,
+        roles: Roles | None = None,
+        held_out: HeldOut | None = None,
+        options: TableOptions | None = None,
     ) -> None:
         self.encoder = encoder
         self.model = model
         self.roles = roles
         self.held_out = held_out
+        self.options = options
 
     @classmethod
     def of_fitted(
-        cls, encoder: TableEncoder, fitted: FairPCA, roles: Roles | None = None, held_out: HeldOut | None = None
+        cls,
+        encoder: TableEncoder,
+        fitted: FairPCA,
+        roles: Roles | None = None,
+        held_out: HeldOut | None = None,
+        options: TableOptions | None = None,
     ) -> "TableModel":
         """Put a fitted model together with the encoder of its rows.
 
         Parameters
         ----------
-        encoder, roles, held_out
+        encoder, roles, held_out, options
             As above.
         fitted : FairPCA
             A model that was fitted to rows of the encoder.
@@ -94,7 +107,7 @@ class TableModel(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"the model has {fitted.n_features_in_} features, but the encoder makes {encoder.n_features}."
             )
-        model = cls(encoder, clone(fitted), roles, held_out)
+        model = cls(encoder, clone(fitted), roles, held_out, options)
         model.model_ = fitted
         return model
 

@@ -237,7 +237,10 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
     """
     files = {what: str(folder / name) for what, name in FILES.items()}
     model = found.model
-    TableModel.of_fitted(found.prepared.encoder, model, found.roles, found.held_out).save(files["model"])
+    table_model = TableModel.of_fitted(
+        found.prepared.encoder, model, found.roles, found.held_out, found.choice.options()
+    )
+    table_model.save(files["model"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the table was read
         write_projections(

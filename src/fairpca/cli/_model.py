@@ -10,7 +10,7 @@ import fairpca
 from fairpca.cli._options import NewTable
 from fairpca.cli._stages import Stages
 from fairpca.table_model import TableModel
-from fairpca.tables import PreparedTable, Roles, prepare
+from fairpca.tables import PreparedTable, Roles, TableOptions, prepare
 
 BLOCK = 2**14
 """Rows that are looked at at a time, for they may be in a file."""
@@ -62,15 +62,16 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
     # What the model does not use may hold anything.
     spare = tuple(name for name in table.names if name not in used and name not in _with_roles(roles))
     roles = replace(roles, drop=spare, keep_sensitive=bool(used & set(roles.sensitive)))
+    options = _for_people(model.options or TableOptions(), roles)
     if not held_out:
-        return prepare(table, roles, choice.options(), encoder=model.encoder, held_out=0.0, callback=stages.rows)
+        return prepare(table, roles, options, encoder=model.encoder, held_out=0.0, callback=stages.rows)
     if model.held_out is None:
         raise ValueError("--held-out: the model does not say which rows its fit has held out.")
     drawn = model.held_out
     return prepare(
         table,
         roles,
-        choice.options(),
+        options,
         encoder=model.encoder,
         held_out=drawn.share,
         callback=stages.rows,
@@ -96,6 +97,16 @@ def is_table_of_fit(model: TableModel, prepared: PreparedTable) -> bool:
     masses = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
     means = sum(masses[k : k + BLOCK] @ X[k : k + BLOCK] for k in range(0, len(X), BLOCK)) / masses.sum()
     return bool(np.all(np.abs(means - fitted.mean_) <= SAME * np.maximum(largest, 1e-300)))
+
+
+def _for_people(options: TableOptions, roles: Roles) -> TableOptions:
+    """Return how the fit has read the columns of people; others may not be there."""
+    named = _with_roles(roles)
+    return replace(
+        options,
+        categories=tuple(name for name in options.categories if name in named),
+        numbers=tuple(name for name in options.numbers if name in named),
+    )
 
 
 def _with_roles(roles: Roles) -> set[str]:

@@ -57,10 +57,6 @@ class NewTable:
         """Return the table."""
         return TableFile(self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal)
 
-    def options(self) -> TableOptions:
-        """Return how its columns are read."""
-        return TableOptions()
-
 
 @dataclass(frozen=True)
 class Table(NewTable):

@@ -20,7 +20,7 @@ MOST_HELD_OUT = 0.5
 """Share of the rows up to which more of them are held out where a certificate needs it."""
 
 FEW_VALUES = 20
-"""Values of an attribute up to which they are groups, see `FairPCA`."""
+"""Distinct numbers up to which they are groups, see `FairPCA`."""
 
 
 def read(
@@ -80,7 +80,8 @@ def share_needed(prepared: PreparedTable, share: float) -> float:
     needed = share
     for column in (prepared.people_new.sensitive_features or {}).values():
         values, counts = np.unique(np.asarray(column, dtype=str), return_counts=True)
-        if 1 < len(values) <= FEW_VALUES and counts.min() < LEAST_ROWS:
+        are_groups = len(values) <= FEW_VALUES or np.asarray(column).dtype.kind not in "if"
+        if len(values) > 1 and are_groups and counts.min() < LEAST_ROWS:
             needed = max(needed, share * (LEAST_ROWS + 1) / int(counts.min()))
     return max(share, min(MOST_HELD_OUT, needed))
 

@@ -11,14 +11,21 @@ from fairpca._utils.schema import TABLE, TEXT, Kind, check_fields, whole
 from fairpca._utils.typing import AnyArray
 from fairpca.saving._archive import Archive
 from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
-from fairpca.tables import Roles, TableEncoder
+from fairpca.tables import Roles, TableEncoder, TableOptions
 
 if TYPE_CHECKING:
     from fairpca.table_model import HeldOut, TableModel
 
 KIND = "TableModel"
 TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
-DOCUMENT = {"kind": TEXT, "encoder": TABLE, "model": TABLE, "roles": TABLE_OR_NULL, "held_out": TABLE_OR_NULL}
+DOCUMENT = {
+    "kind": TEXT,
+    "encoder": TABLE,
+    "model": TABLE,
+    "roles": TABLE_OR_NULL,
+    "held_out": TABLE_OR_NULL,
+    "options": TABLE_OR_NULL,
+}
 
 NAMES = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
 NAME_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
@@ -33,6 +40,13 @@ ROLES = {
 }
 SHARE = Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1)
 HELD_OUT = {"share": SHARE, "random_state": whole(0, 2**32 - 1)}
+OPTIONS = {
+    "missing": TEXT,
+    "categories": NAMES,
+    "numbers": NAMES,
+    "most_categories": whole(2),
+    "missing_values": NAMES,
+}
 
 
 def table_model_to_archive(model: "TableModel") -> Archive:
@@ -51,6 +65,7 @@ def table_model_to_archive(model: "TableModel") -> Archive:
         "model": inner,
         "roles": None if model.roles is None else _plain(asdict(model.roles)),
         "held_out": None if model.held_out is None else asdict(model.held_out),
+        "options": None if model.options is None else _plain(asdict(model.options)),
     }
     table_model_from_archive(document, arrays)
     return document, arrays
@@ -71,7 +86,8 @@ def table_model_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyA
     check_fields("the document", document, DOCUMENT)
     encoder = TableEncoder.from_dict(document["encoder"])
     fitted = fair_pca_from_archive(document["model"], arrays)
-    return TableModel.of_fitted(encoder, fitted, _roles(document["roles"]), _held_out(document["held_out"]))
+    known = _roles(document["roles"]), _held_out(document["held_out"]), _options(document["options"])
+    return TableModel.of_fitted(encoder, fitted, *known)
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
@@ -92,3 +108,10 @@ def _held_out(fields: dict[str, Any] | None) -> "HeldOut | None":
         return None
     check_fields("held_out", fields, HELD_OUT)
     return HeldOut(**fields)
+
+
+def _options(fields: dict[str, Any] | None) -> TableOptions | None:
+    if fields is None:
+        return None
+    check_fields("options", fields, OPTIONS)
+    return TableOptions(**fields)

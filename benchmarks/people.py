@@ -23,8 +23,11 @@ from fairpca.exceptions import NoSensitiveFeaturesWarning, NullComponentsWarning
 TOLERANCE = 1e-3
 BLOCK = 2000
 DRAWS = 200
-HSIC_SETTINGS = {2: {"tolerance": 1e-4}, 10: {"tolerance": 1e-5, "bandwidth": "scales"}}
-"""In ten dimensions one bandwidth is blind to what boosting reads."""
+HSIC_SETTINGS = {
+    "German, age": {2: {"tolerance": 1e-4}, 10: {"tolerance": 1e-6}},
+    # In ten dimensions one bandwidth is blind to what boosting reads of these columns.
+    "Crime, racepctblack": {2: {"tolerance": 1e-4}, 10: {"tolerance": 1e-5, "bandwidth": "scales"}},
+}
 
 
 def kernel_sums(Z, members, sigma):
@@ -141,7 +144,8 @@ def continuous():
         "German, age": (german.data[:, not_age], german.attributes["age"].astype(float)),
         "Crime, racepctblack": (crime.data, crime.attributes["racepctblack"]),
     }
-    for (case, (X, attribute)), (d, asked), seed in product(cases.items(), HSIC_SETTINGS.items(), range(3)):
+    for (case, (X, attribute)), d, seed in product(cases.items(), (2, 10), range(3)):
+        asked = HSIC_SETTINGS[case][d]
         X_fit, X_new, a_fit, a_new = train_test_split(X, attribute, test_size=0.3, random_state=seed)
         for name in ("plain PCA", "FairPCA"):
             if name == "plain PCA":

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from sklearn.decomposition import PCA
@@ -65,7 +67,7 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
             for name, model in models.items()
         }
         progress.update(task, advance=1, description="drawing")
-        picture = draw(models, reports, split, output / "projections.png")
+        picture = draw(models, reports, split, output / "projections.png") if _can_draw() else "needs fairpca[plot]"
         progress.update(task, advance=1, description="tracing the trade-off and writing the report")
         page = write_report(fair, pca, split, data.feature_names, output / "report.html")
     console.print(table(reports, split, tolerance))
@@ -76,8 +78,8 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
         "Parity gap: the difference in positive predictions between the groups, for a support vector machine "
         "trained on the projected training rows. The age group is one of the columns, as in the paper."
     )
-    console.print(f"picture: {picture}")
-    console.print(f"report:  {page}")
+    console.print(f"picture: {escape(str(picture))}", soft_wrap=True)
+    console.print(f"report:  {escape(str(page))}", soft_wrap=True)
 
 
 def table(reports: dict[str, ProjectionReport], split: Split, tolerance: float) -> Table:
@@ -148,6 +150,10 @@ def write_report(fair: FairPCA, pca: PCA, split: Split, features: list[str], pat
         file=path,
     )
     return path
+
+
+def _can_draw() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def _age(groups: AnyArray) -> dict[str, AnyArray]:

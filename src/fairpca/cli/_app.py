@@ -14,13 +14,13 @@ from fairpca.cli._certify import run_plan, run_verify
 from fairpca.cli._compare import run_compare
 from fairpca.cli._datasets import run_datasets
 from fairpca.cli._demo import run_demo
-from fairpca.cli._fit import run_fit
 from fairpca.cli._groups import grouped
 from fairpca.cli._guard import guarded
 from fairpca.cli._paper import run_paper
 from fairpca.cli._trade_off import run_path
 from fairpca.cli._transform import run_transform
 from fairpca.cli._usage import Commands
+from fairpca.cli.fit import run_fit
 from fairpca.paper import EXPERIMENTS
 
 app = typer.Typer(

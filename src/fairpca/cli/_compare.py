@@ -15,12 +15,12 @@ from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
 from fairpca.baselines import FPCA, ReconstructionFairPCA
-from fairpca.cli._fit import TERMS
 from fairpca.cli._options import FitTerms, Table
 from fairpca.cli._plain import plain
 from fairpca.cli._stages import Stages
 from fairpca.cli._study import audited, fitted, plain_pca, read
 from fairpca.cli._words import best_readers, numbers_table, out, print_json, reading
+from fairpca.comparison import Terms
 from fairpca.exceptions import TableWarning
 from fairpca.tables import PreparedTable, Roles
 
@@ -58,7 +58,7 @@ def run_compare(choice: Table, roles: Roles, asked: FitTerms, share: float, seed
             warn_user(note, TableWarning)
         with prepared:
             fair, seconds = _timed(lambda: fitted(asked.model(prepared.people_train.y, seed), prepared, stages))
-            terms = {name: getattr(fair, name) for name in TERMS} | {"bandwidth": fair.bandwidth_}
+            terms = dict(vars(Terms.of(fair))) | {"bandwidth": fair.bandwidth_}
             rows = []
             for name, model, taken in [*others(fair, prepared, stages), ("FairPCA", fair, seconds)]:
                 found = audited(model, prepared, seed, stages, **terms)

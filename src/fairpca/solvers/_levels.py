@@ -241,7 +241,8 @@ class LevelsTask:
 
     def _run(self, problem: FairSubspaceProblem, goals: FloatArray, start: Start, n_rows: int, method: str) -> Solution:
         began, remaining = time.perf_counter(), self._remaining()
-        solver = self._solver if remaining is None else self._solver.within(max(remaining, 1e-3))
+        solver = self._solver if n_rows == self._data.n_rows else self._solver.roughly()
+        solver = solver if remaining is None else solver.within(max(remaining, 1e-3))
         solution = solver.solve(problem, goals, start, self._generator, self._callback)
         counts, seconds = problem.counts, time.perf_counter() - began
         self._levels.append(Level(n_rows, method, counts.values, counts.gradients, counts.hessians, seconds))

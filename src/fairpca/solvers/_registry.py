@@ -24,6 +24,9 @@ class Solver(Protocol):
     def within(self, seconds: float) -> "Solver":
         """Return the same solver with another limit of time, if it knows one."""
 
+    def roughly(self) -> "Solver":
+        """Return the same solver for an answer that more rows will improve."""
+
     def check_tolerances(self, tolerances: FloatArray) -> None:
         """Refuse tolerances that this solver cannot meet."""
 

@@ -10,6 +10,7 @@ from fairpca._utils.checks import check_flag, check_integer, check_number
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
@@ -72,6 +73,10 @@ class Budget(BaseEstimator):
     def within(self, seconds: float) -> "Budget":
         """Return the same solver with another limit of time."""
         return replace(self, max_seconds=seconds)
+
+    def roughly(self) -> "Budget":
+        """Return the same solver, which ends where gains are no longer visible: more rows will move the answer more."""
+        return replace(self, gain_tolerance=max(self.gain_tolerance, VISIBLE))
 
     def check_tolerances(self, tolerances: FloatArray) -> None:
         """Refuse tolerances that this solver cannot meet."""

@@ -108,6 +108,10 @@ default="newton-bfgs"
         """Return the solver as it is: it knows no limit of time."""
         return self
 
+    def roughly(self) -> "REPMS":
+        """Return the solver as it is: the published algorithm."""
+        return self
+
     def check_tolerances(self, tolerances: FloatArray) -> None:
         """Accept any tolerances: with 0 the method stops where its penalty ends."""
 

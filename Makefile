@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage lint reference clean
+.PHONY: demo test thorough coverage lint reference clean
 
 demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
 
 test: $(VENV)/.test lint
 	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2
+
+# Tests of some seconds each, which `make test` leaves out to stay short.
+thorough: $(VENV)/.test
+	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 -m "thorough and not slow"
 
 # Apart from the test, because tracing every line takes time.
 coverage: $(VENV)/.test

@@ -91,6 +91,7 @@ def test_adversaries_read_what_is_there_and_nothing_else(rng):
             assert record["p_value"] > 0.01
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n_groups", "n_draws"), [(2, 40), pytest.param(3, 25, marks=pytest.mark.slow)])
 def test_p_values_of_adversaries_are_uniform_by_lot(rng, n_groups, n_draws):
     p_values = []
@@ -151,6 +152,7 @@ def test_units_do_not_matter(halves):
     assert large.upper_bound == pytest.approx(plain.upper_bound, rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [6000, pytest.param(21_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("d", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_many_rows(rng, n, d):

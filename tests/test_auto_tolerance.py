@@ -88,6 +88,7 @@ def test_every_notion_and_kind(notion, kind):
         assert measure["tolerance"] >= 0.4 * measure["chance_level"] > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("container", "d"), [("memory", 4), ("file", 2), ("dask", 2)])
 def test_many_rows_wherever_they_are(rng, tmp_path, container, d):
     X, group = apart(rng, 6000)
@@ -115,6 +116,7 @@ def test_plain_pca_of_many_rows_is_kept_too(rng, container):
     assert is_pca(model, X)
 
 
+@pytest.mark.thorough
 def test_the_order_of_rows_and_columns_and_names_do_not_matter(rng):
     # Near the threshold, where other lots would decide otherwise.
     decisions = set()

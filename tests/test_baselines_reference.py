@@ -43,6 +43,7 @@ def test_the_form_of_the_text_lands_elsewhere(reference, split):
     assert principal_angles(model.components_.T, data["V_fpca_d10_delta0.0"])[0] > 10
 
 
+@pytest.mark.thorough
 def test_direct_optimisation_keeps_more_variance_at_a_better_objective(reference):
     data = reference("german", 0)
     X, group = data["X_train"], data["a_train"]

@@ -100,6 +100,7 @@ WAYS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", WAYS)
 def test_so_it_is_however_people_were_read_and_compared(tmp_path, way):
     table = people(300).assign(

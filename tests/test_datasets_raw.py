@@ -225,6 +225,7 @@ def test_files_do_not_depend_on_the_day(tmp_path):
         assert first == second
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OBTAINABLE)
 def test_files_can_be_prepared_for_each_attribute(name, data_home, tmp_path):
     info = INFO[name]

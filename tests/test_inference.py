@@ -109,6 +109,7 @@ def test_features_of_several_scales_are_those_of_their_mean(rng):
     assert found.second == pytest.approx((exact**2).sum(), rel=0.05)
 
 
+@pytest.mark.thorough
 def test_a_sample_stands_for_all_rows(rng):
     Z = rng.normal(size=(12_000, 2))
     groups = rng.choice(["a", "b", "c"], p=[0.02, 0.28, 0.7], size=len(Z))
@@ -236,6 +237,7 @@ def null_p_values(reference, name, d, n_tables, rng, n_draws=99):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "d"), [("german", 2), ("adult", 10)])
 def test_p_values_are_uniform_where_groups_are_drawn_by_lot(reference, rng, name, d):
     for which, p_values in null_p_values(reference, name, d, 100, rng).items():
@@ -280,6 +282,7 @@ def coverage(d, shift, scale, m, n, n_draws, rng):
 POPULATIONS = {"equal": (0.0, 1.0), "nearly fair": (0.15, 1.1), "apart": (1.0, 1.0), "other spread": (0.0, 2.0)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("population", ["nearly fair", "apart"])
 def test_bounds_hold(rng, population):
     quick, always = coverage(2, *POPULATIONS[population], 60, 240, 60, rng)

@@ -34,6 +34,7 @@ def rows():
     return table(8000, np.random.default_rng(0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("d", "method"),
     [
@@ -61,6 +62,7 @@ def test_levels_end_where_the_direct_fit_ends(rows, d, method):
     assert set(heights[1:]) <= {heights[0], 8000}
 
 
+@pytest.mark.thorough
 def test_a_part_of_the_rows_lies_between_the_sample_and_all():
     X, group = table(34_000, np.random.default_rng(0))
     model = FairPCA(4, random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
@@ -138,6 +140,7 @@ class PeakMemory:
         return 1024 * int(status.split("RssAnon:")[1].split()[0])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     n, p = 400_000, 100
@@ -155,6 +158,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     assert memory.peak < 150e6
 
 
+@pytest.mark.thorough
 def test_rows_far_away_are_no_obstacle(rows):
     X, group = rows
     X = X.copy()

@@ -40,6 +40,7 @@ def test_the_warning_points_at_the_call_of_fit(rng, monkeypatch):
     assert {warning.filename for warning in caught} == {__file__}
 
 
+@pytest.mark.thorough
 def test_many_components_of_many_rows_are_measured_exactly(rng):
     n, p, d = 5100, 18, 17
     group = np.arange(n) % 2

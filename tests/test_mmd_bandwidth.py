@@ -39,6 +39,7 @@ def tables(rng, n):
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [*(pytest.param(name, marks=pytest.mark.slow) for name in ("normal", "sorted", "periodic")), "heavy", "clumps"],

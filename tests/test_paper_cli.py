@@ -26,7 +26,7 @@ def test_an_experiment_ends_with_the_place_of_its_page(paper, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table3"], "experiment='table3' is unknown; choose one of ['all', 'biplots', 'communality', 'contrast'"),
+        (["table3"], "experiment='table3' is unknown; choose one of all, biplots, communality, contrast"),
         (["contrast", "--splits", "0"], "splits=0 must be at least 1."),
         (["contrast", "--jobs", "0"], "jobs=0 must be at least 1."),
     ],

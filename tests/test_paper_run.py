@@ -15,6 +15,9 @@ from fairpca.paper._contrast import group_losses, sample
 SMALL = {"data": ("german",), "n_components": (2,), "dimensions": (10,), "splits": 1, "quick": True}
 
 
+pytestmark = pytest.mark.thorough
+
+
 def read(folder, name):
     with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))

@@ -127,6 +127,7 @@ def test_a_path_has_the_settings_of_a_fit(data):
     assert path.converged_.all()
 
 
+@pytest.mark.thorough
 def test_default_tolerances_work_on_many_rows(rng):
     group = np.arange(6000) % 2
     X = rng.normal(size=(6000, 2)) + 0.5 * group[:, None]

@@ -66,6 +66,7 @@ def test_more_rows_show_less_and_more_power_asks_for_more():
     assert fairpca.plan(1e-3, groups=(0.5, 0.5)).needed == found.needed
 
 
+@pytest.mark.thorough
 def test_projections_take_the_place_of_the_normal_distribution(two_groups, rng):
     X, group = two_groups
     normal = fairpca.plan(groups=(500, 500), n_components=3)

@@ -363,6 +363,7 @@ def test_names_are_text(name, case):
     assert not set("\x00\u202e\u2066") & set(parts.text.replace("\u2068", ""))
 
 
+@pytest.mark.thorough
 def test_a_name_that_is_long_stays_small(case):
     groups = np.array([f"{k}{'😀' * 10_000}" for k in range(9)], dtype=object)
     table = pd.DataFrame({f"{k}{'😀' * 10_000}": groups[np.arange(200) % 9] for k in range(8)})

@@ -260,6 +260,7 @@ def test_members_that_overlap_are_refused(path):
     assert "larger than itself" in refusal(path, bytes(archive))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", [b"{},", b'"ab",', b'{"a":1},'])
 def test_large_documents_take_little_memory(unit, model, path):
     document, arrays = fair_pca_to_archive(model)

@@ -231,6 +231,7 @@ def test_a_fit_to_few_rows_converges_and_measures_what_dense_matrices_do(bandwid
     assert 0.99 * 2e-3 <= model.mmd2_ <= 2e-3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("in_blocks", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_fit_to_many_rows_converges_and_measures_what_dense_matrices_do(in_blocks):
     X, group = table(6000)

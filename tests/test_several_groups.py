@@ -74,6 +74,7 @@ def test_a_looser_tolerance_of_one_measure_never_keeps_less(rng):
     assert loose >= strict - 1e-4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("d", "method"), [(2, "fourier"), pytest.param(5, "hermite", marks=pytest.mark.slow)])
 def test_many_rows_in_many_groups(rng, d, method):
     X, group = table(rng, 7000, p=8)

@@ -215,6 +215,7 @@ def test_algorithm_1_penalises_each_violated_measure():
     assert model.converged_
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("mmd", "d"), [("fourier", 2), pytest.param("hermite", 4, marks=pytest.mark.slow)])
 def test_many_rows_and_few_rows_agree(mmd, d):
     X, groups = several_groups(5200, 8, 3)

@@ -15,7 +15,7 @@ from fairpca.cli._compare import run_compare
 from fairpca.cli._datasets import run_datasets
 from fairpca.cli._demo import run_demo
 from fairpca.cli._groups import grouped
-from fairpca.cli._guard import guarded
+from fairpca.cli._guard import INTERRUPTED, guarded
 from fairpca.cli._paper import run_paper
 from fairpca.cli._trade_off import run_path
 from fairpca.cli._transform import run_transform
@@ -210,4 +210,8 @@ def paper(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and settings: minutes, not hours.")] = False,
 ) -> None:
     """Run a published experiment and put its numbers beside the published ones; a stopped run goes on."""
-    run_paper(Console(stderr=False), experiment, output, splits, jobs, data_home, quick)
+    try:
+        run_paper(Console(stderr=False), experiment, output, splits, jobs, data_home, quick)
+    except KeyboardInterrupt:
+        typer.echo("interrupted: what is finished is stored, and the same command goes on from there.", err=True)
+        raise typer.Exit(INTERRUPTED) from None

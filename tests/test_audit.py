@@ -71,6 +71,7 @@ def test_every_notion_and_kind_as_it_was_fitted(halves, notion, kind):
     assert all(np.isfinite(measure["upper_bound"]) for measure in found.measures)
 
 
+@pytest.mark.thorough
 def test_adversaries_read_what_is_there_and_nothing_else(rng):
     n = 1200
     sex = rng.choice(["f", "m"], size=n)

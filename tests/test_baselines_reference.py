@@ -13,6 +13,7 @@ MU = 0.01
 NEARLY_TIED = {("adult", 1, 10, 0.1): 1.5, ("adult", 2, 10, 0.1): 1.5}
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::fairpca.baselines.TiedEigenvaluesWarning")
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
 @pytest.mark.parametrize("d", [2, 10])

@@ -59,6 +59,7 @@ def test_back_in_the_order_of_the_caller(case):
     np.testing.assert_array_equal(ordered[:, order.places], case.X[order.rows])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("standardize", [True, False])
 def test_the_answer_is_the_same_to_the_last_bit(rng, standardize):
     group = np.repeat(["a", "b"], [180, 120])

@@ -52,6 +52,7 @@ def distance(first, second):
     return projection_distance(first.components_.T, second.components_.T)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("d", "method"), [(2, "fourier"), pytest.param(5, "hermite", marks=pytest.mark.slow)])
 def test_a_cluster_gives_the_answer_of_one_machine(client, table, d, method):
     X, group = table

@@ -38,6 +38,7 @@ def fitted(X, known, *names, **parameters):
 # Weights
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [["sex"], ["race", "age"]], ids=str)
 @pytest.mark.parametrize("tolerance", [5e-2, 1e-3])
 def test_whole_weights_are_repeated_rows(table, names, tolerance):

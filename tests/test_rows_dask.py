@@ -228,6 +228,7 @@ def test_a_worker_killed_between_passes_costs_time_only(client, cluster, X, code
     np.testing.assert_array_equal(rows.total(product, np.eye(P)), before)
 
 
+@pytest.mark.thorough
 def test_a_worker_killed_during_a_pass_costs_time_only(client, X, codes, tmp_path):
     rows = dask_rows(X, codes)
     total = rows.total(kill_once, str(tmp_path / "killed"))
@@ -235,6 +236,7 @@ def test_a_worker_killed_during_a_pass_costs_time_only(client, X, codes, tmp_pat
     np.testing.assert_array_equal(total, rows.total(product, np.eye(P)))
 
 
+@pytest.mark.thorough
 def test_a_pass_is_tried_again_when_the_scheduler_gives_up(client, cluster, X, codes, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     rows = dask_rows(X, codes)

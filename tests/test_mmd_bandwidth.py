@@ -69,3 +69,16 @@ def test_it_does_not_depend_on_the_random_state(rng, mmd):
         for state in (None, 0, 1)
     ]
     assert len({model.bandwidth_ for model in fitted}) == 1
+
+
+@pytest.mark.parametrize("rows", [400, 401])
+@pytest.mark.parametrize("kind", ["smooth", "sorted", "few values", "far rows"])
+def test_the_median_of_many_pairs_is_the_median(rows, kind):
+    Z = np.random.default_rng(rows).normal(size=(rows, 2))
+    if kind == "sorted":
+        Z = Z[np.argsort(Z[:, 0])]
+    elif kind == "few values":
+        Z = np.rint(Z)
+    elif kind == "far rows":
+        Z[: rows // 2] *= 1e6
+    assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2), rel=1e-14)

@@ -71,7 +71,7 @@ class ArrayRows:
         """Return rows and what is attached, see `Rows.sample`."""
         if transform is None:
             return np.asarray(self._X[indices]), self._attached[indices]
-        height = max(256, BLOCK_NUMBERS // self.n_columns)
+        height = max(16, BLOCK_NUMBERS // self.n_columns)
         pieces = [indices[start : start + height] for start in range(0, len(indices), height)]
         return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._attached[indices]
 

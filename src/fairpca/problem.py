@@ -32,6 +32,9 @@ class Discrepancy(Protocol):
     has_exact_hessian: bool
     hessian_rows: int
 
+    def along(self, axes: FloatArray) -> "Discrepancy":
+        """Return the same for frames in a span: at V it is what this one is at axes @ V."""
+
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""
 

@@ -19,10 +19,10 @@ from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
 from fairpca.solvers.budget._span import Span
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
-LEADING = 600
+LEADING = 300
 """Coordinates on the first axes with which a search begins where axes are many."""
 
-LEAST_AXES = 4
+LEAST_AXES = 5
 """First axes for each component at least."""
 
 MOST_ROUNDS = 12

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.problem import Discrepancy, EvaluationCounts, FairSubspaceProblem
+from fairpca.problem import EvaluationCounts, FairSubspaceProblem
 
 DEPENDENT = 1e-10
 """Singular value, relative to the largest, below which directions add nothing to each other."""
@@ -109,65 +109,9 @@ class Span:
         return replace(
             problem,
             variances=np.concatenate([problem.variances[:m], tails, np.zeros(self.n_null)]),
-            discrepancy=DiscrepancyWithin(problem.discrepancy, self),
+            discrepancy=problem.discrepancy.along(self.lift(np.eye(self.rank + self.n_null))),
             rank=self.rank,
             mean_differences=self.lower(problem.mean_differences),
             total=problem.total_variance,
             counts=EvaluationCounts(),
         )
-
-
-class DiscrepancyWithin:
-    """A discrepancy of frames in a span.
-
-    Parameters
-    ----------
-    discrepancy : Discrepancy
-        That of frames in all axes.
-    span : Span
-        The span.
-    """
-
-    def __init__(self, discrepancy: Discrepancy, span: Span) -> None:
-        self._whole = discrepancy
-        self._span = span
-        self.n_measures = discrepancy.n_measures
-        self.n_rows = discrepancy.n_rows
-        self.is_exact = discrepancy.is_exact
-        self.has_exact_hessian = discrepancy.has_exact_hessian
-        self.hessian_rows = discrepancy.hessian_rows
-
-    def value(self, V: FloatArray) -> FloatArray:
-        """Return the vector (h_j) at V."""
-        return self._whole.value(self._span.lift(V))
-
-    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the vector (h_j) and the gradients, of shape (n_measures, k, d)."""
-        values, gradients = self._whole.evaluate(self._span.lift(V))
-        return values, self._span.lower(gradients)
-
-    def hessian(
-        self,
-        V: FloatArray,
-        Q: FloatArray,
-        gradient: FloatArray,
-        multipliers: FloatArray | None = None,
-        single_precision: bool = False,
-    ) -> FloatArray:
-        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
-        lift, whole = self._span.lift, self._whole
-        hessian = whole.hessian(lift(V), lift(Q), lift(gradient), multipliers, single_precision)
-        self.has_exact_hessian, self.hessian_rows = whole.has_exact_hessian, whole.hessian_rows
-        return hessian
-
-    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
-        """Return unit vectors towards rows that stand alone, see `Discrepancy.isolated_directions`."""
-        directions = self._span.lower(self._whole.isolated_directions(self._span.lift(V), smallest))
-        return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
-
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
-        product = self._whole.hessian_product(self._span.lift(V), self._span.lift(direction), multipliers)
-        return self._span.lower(product)

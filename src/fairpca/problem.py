@@ -32,6 +32,9 @@ class Discrepancy(Protocol):
     has_exact_hessian: bool
     hessian_rows: int
 
+    def along(self, axes: FloatArray) -> "Discrepancy":
+        """Return the same for frames in a span: at V it is what this one is at axes @ V."""
+
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""
 
@@ -137,6 +140,13 @@ class EvaluationCounts:
     hessian_products: int = 0
     hessians: int = 0
 
+    def add(self, other: "EvaluationCounts") -> None:
+        """Add what was counted elsewhere."""
+        self.values += other.values
+        self.gradients += other.gradients
+        self.hessian_products += other.hessian_products
+        self.hessians += other.hessians
+
 
 @dataclass(frozen=True)
 class FairSubspaceProblem:
@@ -154,6 +164,8 @@ class FairSubspaceProblem:
         Number of coordinates with positive variance.
     mean_differences : ndarray of shape (p, n_columns)
         X'w_c, the difference of the means that each signed column compares.
+    total : float or None
+        tr S; None where the coordinates have all of it.
     counts : EvaluationCounts
         Counters of the work done.
     """
@@ -163,6 +175,7 @@ class FairSubspaceProblem:
     n_components: int
     rank: int
     mean_differences: FloatArray
+    total: float | None = None
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
 
     def afresh(self) -> "FairSubspaceProblem":
@@ -215,7 +228,12 @@ class FairSubspaceProblem:
     @property
     def shares(self) -> FloatArray:
         """Diagonal of S / tr S."""
-        return self.variances / self.variances.sum()
+        return self.variances / self.total_variance
+
+    @property
+    def total_variance(self) -> float:
+        """Return tr S."""
+        return float(self.variances.sum()) if self.total is None else self.total
 
     def _evaluation(self, V: FloatArray, discrepancies: FloatArray, gradients: FloatArray) -> Evaluation:
         half_gradient = self.shares[:, None] * V

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison._attribute import Standing
 
 LOOKED_AT = 4096
 """Rows, evenly spaced, that are looked at."""
+
+BLOCK_NUMBERS = 2**20
+"""Numbers that are looked at together, 8 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,13 @@ class KnownAttribute:
         known = ~np.isnan(self.values) if self.is_continuous else self.values >= 0
         chosen = np.flatnonzero(known)
         chosen = chosen[:: max(1, len(chosen) // LOOKED_AT)]
-        rows, values = np.asarray(X[chosen], dtype=np.float64), self.values[chosen]
+        width = max(1, BLOCK_NUMBERS // max(1, len(chosen)))
+        starts = range(0, X.shape[1], width)
+        return np.concatenate([self._echoed(X[chosen, start : start + width], chosen) for start in starts])
+
+    def _echoed(self, columns: AnyArray, chosen: IntArray) -> BoolArray:
+        """Tell the same of some columns of the chosen rows."""
+        rows, values = np.asarray(columns, dtype=np.float64), self.values[chosen]
         varies = rows.min(axis=0) < rows.max(axis=0)
         if self.is_continuous:
             return varies & np.array([_rises_or_falls(column, values) for column in rows.T])

@@ -4,7 +4,7 @@
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._columns import summarised
 from fairpca.data._components import Components
-from fairpca.data._few_rows import prepare_few_rows
+from fairpca.data._few_rows import axes_of_short_table, prepare_few_rows
 from fairpca.data._many_rows import SHARE_MEASURED_TO, prepare_many_rows
 from fairpca.data._method import choose_method, linear_method, warn_of_many_columns
 from fairpca.data._prepared import PreparedData
@@ -17,6 +17,7 @@ __all__ = [
     "Components",
     "PreparedData",
     "PrincipalAxes",
+    "axes_of_short_table",
     "choose_method",
     "linear_method",
     "prepare_few_rows",

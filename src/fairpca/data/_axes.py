@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.data._decomposed import null_axes, singular_axes
 from fairpca.mmd import Scales
+
+MANY_COLUMNS = 500
+"""Columns from which on axes come from products of rows or columns, and only as many as are of use are made."""
+
+MOST_NULL = 200
+"""Null axes at most of tables with fewer rows than so many columns: all are alike."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +28,14 @@ class AxesRequest:
         sigma, or how to find it, and its multiples.
     n_null : int
         How many null axes to keep.
+    start : ndarray of shape (p, d) or None
+        A frame that the axes should hold.
     """
 
     n_components: int
     scales: Scales
     n_null: int
+    start: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,14 @@ class PrincipalAxes:
     total: float
 
     @classmethod
-    def of(cls, X: FloatArray, n_null: int, noise: float = 0.0, masses: FloatArray | None = None) -> "PrincipalAxes":
+    def of(
+        cls,
+        X: FloatArray,
+        n_null: int,
+        noise: float = 0.0,
+        masses: FloatArray | None = None,
+        start: FloatArray | None = None,
+    ) -> "PrincipalAxes":
         """Find the axes of centred rows.
 
         Parameters
@@ -67,9 +84,13 @@ class PrincipalAxes:
             do so only up to that.
         masses : ndarray of shape (n,), default=None
             Masses of the rows; by default 1.
+        start : ndarray of shape (p, d), default=None
+            A frame that the axes should hold where they do not hold everything.
         """
         (n, p), mass = X.shape, float(len(X) if masses is None else masses.sum())
         weighted = X if masses is None else np.sqrt(masses)[:, None] * X
+        if p > MANY_COLUMNS:
+            return cls._of_many_columns(weighted, n_null, noise, mass, start)
         # The triangular factor has the singular values and right vectors of X at 1/n of the size.
         triangle = np.linalg.qr(weighted, mode="r") if n > p else weighted
         _, singular, axes = np.linalg.svd(triangle, full_matrices=True)
@@ -79,6 +100,22 @@ class PrincipalAxes:
         variances = np.zeros(kept)
         variances[:rank] = singular[:rank] ** 2 / mass
         return cls(np.ascontiguousarray(axes[:kept].T), variances, rank, float(np.sum(singular**2)) / mass)
+
+    @classmethod
+    def _of_many_columns(
+        cls, X: FloatArray, n_null: int, noise: float, mass: float, start: FloatArray | None
+    ) -> "PrincipalAxes":
+        """Find the axes of rows, times the roots of their masses, without an array of p x p where rows are fewer."""
+        n, p = X.shape
+        singular, axes = singular_axes(X, max(n, p) * float(np.finfo(float).eps))
+        total = float(np.sum(singular**2)) / mass
+        rank = max(1, int(np.sum(singular > np.sqrt(mass) * noise)))
+        singular, axes = singular[:rank], axes[:, :rank]
+        n_kept = min(p - rank, n_null if n_null < p else max(MOST_NULL, 0 if start is None else 2 * start.shape[1]))
+        variances = np.concatenate([singular**2 / mass, np.zeros(n_kept)])
+        if n_kept:
+            axes = np.hstack([axes, null_axes(axes, n_kept, start)])
+        return cls(np.ascontiguousarray(axes), variances, rank, total)
 
     @classmethod
     def of_covariance(cls, covariance: FloatArray, n_null: int, noise: float = 0.0) -> "PrincipalAxes":

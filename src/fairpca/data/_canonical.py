@@ -19,6 +19,9 @@ SYMMETRIC_ROWS = 200
 GRID = 2.0**40
 """Parts of the largest entry in which entries are told apart."""
 
+HASHED_CELLS = 2**16
+"""Cells that are hashed at a time, half a megabyte."""
+
 
 @dataclass(frozen=True)
 class CanonicalOrder:
@@ -57,7 +60,7 @@ class CanonicalOrder:
             What else is known of each row, such as its mass; NaN where it is not.
         """
         varies = X.min(axis=0) < X.max(axis=0)
-        cells = _mixed(_in_whole_numbers(X[:, varies].astype(np.float64)))
+        cells = _cells(X, np.flatnonzero(varies))
         codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
         marks = np.zeros(len(X), np.uint64) if numbers is None else _marks(numbers)
         rows, columns = _hashed(cells, codes, marks)
@@ -85,21 +88,37 @@ def _marks(numbers: FloatArray) -> Hashes:
 
 def _hashed(cells: Hashes, codes: IntArray, marks: Hashes) -> tuple[Hashes, Hashes]:
     """Return hashes of rows, which begin as they are marked, and of columns."""
-    rows = _mixed(marks)
+    rows, columns = _mixed(marks), np.zeros(cells.shape[1], np.uint64)
     for _ in range(ROUNDS):
-        columns = _mixed(cells + rows[:, None]).sum(axis=0, dtype=np.uint64)
-        rows = _mixed(rows + _mixed(cells + columns).sum(axis=1, dtype=np.uint64))
+        seen = np.zeros_like(rows)
+        for some in _column_blocks(cells):
+            columns[some] = _mixed(cells[:, some] + rows[:, None]).sum(axis=0, dtype=np.uint64)
+            seen += _mixed(cells[:, some] + columns[some]).sum(axis=1, dtype=np.uint64)
+        rows = _mixed(rows + seen)
         rows = _mixed(rows + _of_groups(rows, codes)[codes])
     return rows, columns
+
+
+def _cells(X: AnyArray, columns: IntArray) -> Hashes:
+    """Return the hashes of the cells of some columns."""
+    cells = np.empty((len(X), len(columns)), np.uint64)
+    for some in _column_blocks(cells):
+        cells[:, some] = _mixed(_in_whole_numbers(X[:, columns[some]].astype(np.float64)))
+    return cells
+
+
+def _column_blocks(cells: Hashes) -> list[slice]:
+    """Return the columns in blocks that stay in the cache."""
+    width = max(1, HASHED_CELLS // len(cells))
+    return [slice(start, start + width) for start in range(0, cells.shape[1], width)]
 
 
 def _first_tied(cells: Hashes, rows: Hashes) -> int | None:
     """Return a row of the least hash that rows with other cells share, or None."""
     _, first, index = np.unique(rows, return_index=True, return_inverse=True)
-    differs = np.any(cells != cells[first[index]], axis=1)
-    if not differs.any():
-        return None
-    return int(first[index[differs].min()])
+    like_others = np.flatnonzero(first[index] != np.arange(len(rows)))
+    differs = like_others[np.any(cells[like_others] != cells[first[index[like_others]]], axis=1)]
+    return int(first[index[differs].min()]) if len(differs) else None
 
 
 def _in_whole_numbers(X: FloatArray) -> Hashes:
@@ -117,7 +136,9 @@ def _of_groups(rows: Hashes, codes: IntArray) -> Hashes:
 
 def _mixed(numbers: Hashes) -> Hashes:
     """Return the numbers after the finalizer of SplitMix64, in which every bit moves every other."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Hashes = numbers ^ (numbers >> np.uint64(31))
+    mixed = numbers ^ (numbers >> np.uint64(30))
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
     return mixed

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison import Comparison
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca.comparison import Comparison, masses_of
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._canonical import CanonicalOrder
 from fairpca.data._merged import MergedRows, merge_by_place
@@ -14,6 +14,7 @@ from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import standardized
 from fairpca.mmd import ExactMMD, Measurement, median_bandwidth
 from fairpca.problem import FairSubspaceProblem
+from fairpca.rows import Rows
 from fairpca.solvers import Callback, Solution, Solver, Start, solve_at_once
 
 
@@ -25,12 +26,27 @@ class FewRows:
     ----------
     problem : FairSubspaceProblem
         The problem, in principal axes.
-    in_features : ExactMMD
-        The discrepancy in the coordinates of the scaled features, which the search does not use.
+    rows : ndarray of shape (n_distinct, p)
+        Distinct scaled rows, which the search does not use, with columns in the order of the work.
+    weights : ndarray of shape (n_distinct, k)
+        Their weights.
+    columns : ndarray of int of shape (p,)
+        The columns of the caller in that order.
+    comparison : Comparison
+        What is compared.
+    bandwidth : float
+        sigma.
+    factors : tuple of float
+        The kernel is the mean of those of bandwidths sigma times these.
     """
 
     problem: FairSubspaceProblem
-    in_features: ExactMMD
+    rows: FloatArray
+    weights: FloatArray
+    columns: IntArray
+    comparison: Comparison
+    bandwidth: float
+    factors: tuple[float, ...]
 
     def solve(
         self,
@@ -45,7 +61,26 @@ class FewRows:
 
     def remeasured(self, components: FloatArray) -> Measurement:
         """Return the vector h of finished components, see `Posed.remeasured`."""
-        return Measurement.exact(self.in_features.value(components.T))
+        in_features = ExactMMD(self.rows, self.weights, self.comparison, self.bandwidth, self.factors)
+        return Measurement.exact(in_features.value(np.ascontiguousarray(components.T[self.columns])))
+
+
+def axes_of_short_table(rows: Rows, standardize: bool) -> PrincipalAxes:
+    """Return the principal axes of a table with fewer rows than columns.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows, which are copied.
+    standardize : bool
+        Scale the columns to unit variance.
+    """
+    X, attached = rows.sample(np.arange(rows.n_rows))
+    masses = masses_of(attached)
+    if masses is not None:
+        X, masses = X[masses > 0], masses[masses > 0]
+    scaled, scaling = standardized(X, standardize, masses, overwrite=True)
+    return PrincipalAxes.of(scaled, 0, scaling.noise, masses)
 
 
 def prepare_few_rows(
@@ -70,8 +105,9 @@ def prepare_few_rows(
     merged = MergedRows.of(X, attached)
     order = CanonicalOrder.of(merged.X, None if comparison is None else merged.strata, merged.numbers)
     merged = merged.in_order(order.rows, order.columns)
-    rows, scaling = standardized(merged.X, standardize, merged.masses)
-    axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses)
+    rows, scaling = standardized(merged.X, standardize, merged.masses, overwrite=True)
+    start = None if request.start is None else request.start[order.columns]
+    axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses, start)
     if isinstance(bandwidth, str):
         bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], merged.masses)
     posed = None
@@ -85,8 +121,7 @@ def prepare_few_rows(
             rank=axes.rank,
             mean_differences=axes.mean_differences(distinct.T @ weights @ comparison.mixing),
         )
-        as_given = np.ascontiguousarray(distinct[:, order.places])
-        posed = FewRows(problem, ExactMMD(as_given, weights, comparison, bandwidth, factors))
+        posed = FewRows(problem, distinct, weights, order.columns, comparison, bandwidth, factors)
     return PreparedData(
         scaling=scaling.with_columns(order.places),
         axes=axes.with_columns(order.places),

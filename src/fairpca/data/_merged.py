@@ -4,10 +4,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import masses_of
 from fairpca.rows import strata_of
+
+HASHED_NUMBERS = 2**18
+"""Numbers that are hashed at a time, 2 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +51,8 @@ class MergedRows:
             X, attached = X[masses > 0], attached[masses > 0]
         if attached.shape[1] == 2 and np.all(attached[:, 1] == 1.0):
             attached = attached[:, :1]
-        distinct, place = np.unique(X, axis=0, return_inverse=True)
-        place = place.ravel()
-        if len(distinct) == len(X):
+        place = places_of(X)
+        if len(np.unique(place)) == len(X):
             return cls(X, attached, np.arange(len(X)))
         # All but the mass, which adds up; NaN equals nothing, not even itself.
         others = np.nan_to_num(attached[:, [0, *range(2, attached.shape[1])]], nan=-1.0)
@@ -120,5 +123,40 @@ def merge_equal_rows(X: FloatArray, weights: FloatArray) -> tuple[FloatArray, Fl
     weights : ndarray of shape (n, k)
         Their weights.
     """
-    place = np.unique(X, axis=0, return_inverse=True)[1]
-    return merge_by_place(X, weights, place.ravel())
+    return merge_by_place(X, weights, places_of(X))
+
+
+def places_of(X: AnyArray) -> IntArray:
+    """Return a number for each row, the same for equal rows and for no others.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Finite numbers.
+    """
+    _, place, counts = np.unique(row_hashes(X), return_inverse=True, return_counts=True)
+    shared = np.flatnonzero(counts[place] > 1)
+    if len(shared):
+        # Equal hashes are no proof; most rows need none.
+        place[shared] = len(counts) + np.unique(X[shared], axis=0, return_inverse=True)[1].ravel()
+    return place
+
+
+def row_hashes(X: AnyArray) -> npt.NDArray[np.uint64]:
+    """Return hashes of rows: those of equal rows are equal, and those of others nearly never.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Finite numbers, float32 or float64.
+    """
+    factors = np.random.default_rng(0).integers(2**64 - 1, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
+    hashes = np.empty(len(X), dtype=np.uint64)
+    height = max(1, HASHED_NUMBERS // X.shape[1])
+    for start in range(0, len(X), height):
+        # -0.0 equals 0.0. Whole numbers have their bits at the upper end, which products would carry away.
+        bits = (X[start : start + height] + X.dtype.type(0)).view(f"u{X.itemsize}").astype(np.uint64)
+        bits ^= bits >> np.uint64(32)
+        bits *= factors
+        hashes[start : start + height] = bits.sum(axis=1, dtype=np.uint64)
+    return hashes

@@ -7,6 +7,7 @@ from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.threads import n_threads
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
+from fairpca.data._merged import places_of
 from fairpca.exceptions import EffortWarning
 from fairpca.mmd import Scales
 
@@ -54,7 +55,11 @@ def choose_method(mmd: str, X: AnyArray, n_components: int) -> str:
 
 def _few_are_distinct(X: AnyArray) -> bool:
     """Tell whether few rows remain when equal ones are merged, as in tables of counts and categories."""
-    return len(X) <= 4 * EXACT_ROWS and len(np.unique(X, axis=0)) <= EXACT_ROWS
+    return len(X) <= 4 * EXACT_ROWS and _n_distinct(X) <= EXACT_ROWS
+
+
+def _n_distinct(X: AnyArray) -> int:
+    return len(np.unique(places_of(X)))
 
 
 def linear_method(mmd: str, n_components: int) -> str:
@@ -103,7 +108,7 @@ def _warn_of_many_pairs(X: AnyArray, n_components: int) -> None:
 
     if EVALUATIONS * seconds(len(X)) <= LONG:
         return
-    n = len(np.unique(X, axis=0))
+    n = _n_distinct(X)
     if EVALUATIONS * seconds(n) <= LONG:
         return
     warn_user(
@@ -121,8 +126,9 @@ def warn_of_many_columns(n: int, p: int) -> None:
     n, p : int
         Rows and columns.
     """
-    # A triangular factor of the rows and its singular vectors; of short tables those of the rows, and a full basis.
-    operations = 2.0 * n * p**2 + 25.0 * p**3 if n > p else 25.0 * n**2 * p + 4.0 * n * p**2
+    # Products of columns, or of rows where these are fewer, and their eigenvectors.
+    few, many = sorted((n, p))
+    operations = 3.0 * many * few**2 + 10.0 * float(few) ** 3
     seconds = operations * SECONDS_PER_OPERATION
     if seconds > LONG:
         warn_user(

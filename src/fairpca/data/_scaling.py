@@ -106,7 +106,9 @@ class ColumnScaling:
         return ColumnScaling(self.mean[columns], self.scale[columns], self.constant[columns], self.noise)
 
 
-def standardized(X: AnyArray, standardize: bool, masses: FloatArray | None = None) -> tuple[FloatArray, ColumnScaling]:
+def standardized(
+    X: AnyArray, standardize: bool, masses: FloatArray | None = None, overwrite: bool = False
+) -> tuple[FloatArray, ColumnScaling]:
     """Return the centred, scaled rows in float64, exact zeros in constant columns, and how they were made.
 
     Parameters
@@ -117,8 +119,10 @@ def standardized(X: AnyArray, standardize: bool, masses: FloatArray | None = Non
         Scale the columns to unit variance.
     masses : ndarray of shape (n,), default=None
         Masses of the rows, all above 0; by default 1.
+    overwrite : bool, default=False
+        Whether `X` may be lost, which saves a copy.
     """
-    rows = X.astype(np.float64)
+    rows = X.astype(np.float64, copy=not overwrite)
     smallest, largest = rows.min(axis=0), rows.max(axis=0)
     ColumnRanges(smallest, smallest, largest, X.dtype).check_size()
     mean = np.average(rows, axis=0, weights=masses)

@@ -18,12 +18,16 @@ from fairpca.inference import (
     exchange_classes,
     with_masses_of_all,
 )
+from fairpca.mmd import Coordinates
 from fairpca.rows import Rows, strata_of
 
 SAMPLE_ROWS = 4096
 """Rows that are enough to know the level of chance to a percent."""
 
 N_LOTS = 999
+
+MOST_COPIED = 2**21
+"""Numbers up to which all rows are copied; more are projected block by block, each time anew."""
 
 DIGITS = 1e-9
 """Projections that agree to this part of the bandwidth come in any order."""
@@ -95,10 +99,15 @@ class Chance:
         return self.rows.n_rows <= EXACT_ROWS
 
     def _measured(self, components: FloatArray) -> ComparedRows:
-        X, attached, stands_for = self._drawn
         assert self.compared.comparison is not None
         varying = np.where(self.scaling.constant, 0.0, components)
-        Z = ((X.astype(np.float64) - self.scaling.mean) / self.scaling.scale) @ varying.T
+        if self._has_all and self.rows.n_rows * self.rows.n_columns > MOST_COPIED:
+            along = Coordinates(self.scaling.mean, varying.T / self.scaling.scale[:, None])
+            Z, attached = self.rows.sample(np.arange(self.rows.n_rows), along.project)
+            stands_for = None
+        else:
+            X, attached, stands_for = self._drawn
+            Z = ((X.astype(np.float64) - self.scaling.mean) / self.scaling.scale) @ varying.T
         classes = exchange_classes(attached, self.compared.exchangeable)
         return ComparedRows(Z, attached, self.compared.comparison.sampled(attached), classes, stands_for)
 

@@ -17,6 +17,7 @@ from fairpca.data import (
     Components,
     PreparedData,
     PrincipalAxes,
+    axes_of_short_table,
     choose_method,
     linear_method,
     prepare_few_rows,
@@ -287,12 +288,14 @@ def _request(
     init = check_init(parameters.init, STARTS, d, p)
     # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
     n_null = d if isinstance(init, str) and init != "auxiliary" else p
-    request = AxesRequest(d, Scales.of(parameters.bandwidth), n_null)
+    request = AxesRequest(d, Scales.of(parameters.bandwidth), n_null, None if isinstance(init, str) else init)
     return request, check_mmd(parameters.mmd, d), init
 
 
 def _components_for_share(share: float, rows: Rows, n_strata: int, standardize: bool) -> int:
     """Return the number of components with which plain PCA keeps at least a share of the variance."""
+    if rows.n_rows <= rows.n_columns:
+        return axes_of_short_table(rows, standardize).n_for_share(share)
     nothing = RowWeights.of_strata(np.zeros((n_strata, 0)))
     covariance = summarised(rows, standardize, nothing).covariance
     return PrincipalAxes.of_covariance(covariance, rows.n_columns).n_for_share(share)

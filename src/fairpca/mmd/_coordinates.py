@@ -16,6 +16,10 @@ SCOUT_ROWS = 4096
 BODY_SHARE = 0.95
 """Share of the rows that must be on one island for the others to be left out of its fit."""
 
+MOST_AXES, FIRST_AXES = 500, 64
+"""Axes up to which the coordinates of scouts are made, and how many of more axes tell who is far: where a twentieth of
+the rows moves the mean by a bandwidth, the variance along an axis is twenty squared bandwidths."""
+
 FAR_MEAN = 1.0
 """Distance in bandwidths of the mean of all rows from that of most of them from which on it is no origin."""
 
@@ -66,6 +70,26 @@ class Coordinates:
         return Coordinates(self.mean, self.matrix @ V)
 
 
+@dataclass(frozen=True, eq=False)
+class Scouts:
+    """Some rows in coordinates that are too many to make all of them.
+
+    Attributes
+    ----------
+    centred : ndarray of shape (n, p)
+        Raw rows, less an origin.
+    matrix : ndarray of shape (p, r)
+        From these to the coordinates y / sigma.
+    """
+
+    centred: FloatArray
+    matrix: FloatArray
+
+    def __matmul__(self, V: FloatArray) -> FloatArray:
+        """Return V'y / sigma of each row."""
+        return self.centred @ (self.matrix @ V)
+
+
 @dataclass(frozen=True)
 class MeasuredRows:
     """Rows that are compared, seen in coordinates and in units of the bandwidth.
@@ -110,7 +134,7 @@ class MeasuredRows:
         np.add.at(values, self.comparison.owner, columns)
         return values
 
-    def seen_from_the_body(self) -> tuple["MeasuredRows", FloatArray]:
+    def seen_from_the_body(self) -> tuple["MeasuredRows", FloatArray | Scouts]:
         """Return the same with an origin among most of the rows, and y / sigma of a sample from there.
 
         The sample are rows evenly spaced through the table, at most `SCOUT_ROWS`. A row that is far from the others
@@ -119,12 +143,15 @@ class MeasuredRows:
         """
         block, _ = self.rows.sample(spaced_indices(self.rows.n_rows))
         matrix = self.coordinates.matrix / self.bandwidth
-        sample = self.coordinates.centred(block) @ matrix
+        centred = self.coordinates.centred(block)
+        has_all = matrix.shape[1] <= MOST_AXES
+        sample = centred @ (matrix if has_all else matrix[:, :FIRST_AXES])
         body = main_body(sample)
         if np.abs(sample[body].mean(axis=0)).max() <= FAR_MEAN:
-            return self, sample
+            return self, sample if has_all else Scouts(centred, matrix)
         moved = Coordinates(block[body].mean(axis=0, dtype=np.float64), self.coordinates.matrix)
-        return replace(self, coordinates=moved), moved.centred(block) @ matrix
+        seen = Scouts(moved.centred(block), matrix)
+        return replace(self, coordinates=moved), seen.centred @ matrix if has_all else seen
 
 
 def spaced_indices(n_rows: int) -> IntArray:

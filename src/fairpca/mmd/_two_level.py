@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fairpca._utils.typing import FloatArray
+from fairpca.mmd._along import DiscrepancyAlong
 from fairpca.mmd.exact import ExactMMD
 
 
@@ -105,6 +106,10 @@ class TwoLevelMMD:
         self._curvature = curvature
         self._coarse = coarse
         self._ledger = ledger
+
+    def along(self, axes: FloatArray) -> DiscrepancyAlong:
+        """Return the same for frames in a span, see `ExactMMD.along`."""
+        return DiscrepancyAlong(self, axes)
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) of all rows and the gradients."""

@@ -16,6 +16,10 @@ from fairpca.rows._strata import StratifiedDraw, shares, strata_of
 BLOCK_NUMBERS = 2**18
 """Numbers in a block: 2 MB in float64, a share of the cache of one core."""
 
+WIDE, WIDE_BLOCK_NUMBERS = 1024, 2**22
+"""Columns of a table, and rows of its blocks, from which on products of columns take longer than a block takes to read,
+and numbers in such a block: 32 MB."""
+
 
 class ArrayRows:
     """Rows of an array of shape (n, p), float32 or float64, used as they are: no copy of the whole is made.
@@ -33,9 +37,16 @@ class ArrayRows:
         self._attached = attached
         self.n_rows, self.n_columns = X.shape
 
+    @property
+    def _height(self) -> int:
+        """Rows of a block; of wide tables more than the cache holds, since what is summed may be wide as well."""
+        if self.n_columns <= WIDE:
+            return BLOCK_NUMBERS // self.n_columns
+        return max(256, min(WIDE, WIDE_BLOCK_NUMBERS // self.n_columns))
+
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return the sum over blocks, see `Rows.total`; runs in threads."""
-        height = max(256, BLOCK_NUMBERS // self.n_columns)
+        height = self._height
         starts = range(0, self.n_rows, height)
         n_lanes = min(LANES, len(starts))
         sums: list[Any] = [None] * n_lanes
@@ -60,7 +71,7 @@ class ArrayRows:
 
     def check_finite(self, column_names: AnyArray | None = None) -> None:
         """Raise an error where a number is not finite, see `Rows.check_finite`."""
-        for start in range(0, self.n_rows, height := max(256, BLOCK_NUMBERS // self.n_columns)):
+        for start in range(0, self.n_rows, height := self._height):
             finite = np.isfinite(self._X[start : start + height])
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]
@@ -71,7 +82,7 @@ class ArrayRows:
         """Return rows and what is attached, see `Rows.sample`."""
         if transform is None:
             return np.asarray(self._X[indices]), self._attached[indices]
-        height = max(256, BLOCK_NUMBERS // self.n_columns)
+        height = max(16, BLOCK_NUMBERS // self.n_columns)
         pieces = [indices[start : start + height] for start in range(0, len(indices), height)]
         return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._attached[indices]
 

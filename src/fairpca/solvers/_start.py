@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 
 STARTS = ("auxiliary", "mean-matched", "pca")
+
+MOST_DENSE = 500
+"""Axes up to which eigenvectors come from a decomposition of a whole matrix."""
 
 
 def mean_matched_frame(problem: FairSubspaceProblem, n_axes: int) -> FloatArray:
@@ -22,10 +26,40 @@ def mean_matched_frame(problem: FairSubspaceProblem, n_axes: int) -> FloatArray:
         The frame lies in the span of the first so many axes. Where these leave no room, fewer differences are removed.
     """
     p, d = problem.shape
-    directions, sizes, _ = np.linalg.svd(problem.mean_differences[:n_axes])
+    is_small = n_axes <= max(MOST_DENSE, 4 * d)
+    directions, sizes, _ = np.linalg.svd(problem.mean_differences[:n_axes], full_matrices=is_small)
     n_removed = min(int(np.sum(sizes > 1e-12 * max(sizes.max(), 1e-300))), n_axes - d)
-    complement = directions[:, n_removed:]
-    _, axes = np.linalg.eigh((complement * problem.variances[:n_axes, None]).T @ complement)
     frame = np.zeros((p, d))
-    frame[:n_axes] = complement @ axes[:, : -d - 1 : -1]
+    if is_small:
+        complement = directions[:, n_removed:]
+        _, axes = np.linalg.eigh((complement * problem.variances[:n_axes, None]).T @ complement)
+        frame[:n_axes] = complement @ axes[:, : -d - 1 : -1]
+    else:
+        frame[:n_axes] = _leading_outside(directions[:, :n_removed], problem.variances[:n_axes], d)
     return frame
+
+
+def _leading_outside(removed: FloatArray, variances: FloatArray, d: int) -> FloatArray:
+    """Return the d directions of most variance, which axes have, among those orthogonal to some, by Lanczos' method.
+
+    Parameters
+    ----------
+    removed : ndarray of shape (r, c)
+        Orthonormal directions.
+    variances : ndarray of shape (r,)
+        Diagonal of S.
+    d : int
+        How many.
+    """
+    r = len(variances)
+
+    def outside(x: FloatArray) -> FloatArray:
+        return x - removed @ (removed.T @ x)
+
+    def product(x: FloatArray) -> FloatArray:
+        return outside(variances * outside(x.ravel()))
+
+    operator = LinearOperator((r, r), matvec=product, dtype=np.float64)
+    _, axes = eigsh(operator, d, which="LA", v0=outside(np.sqrt(variances)), ncv=min(r, max(2 * d + 1, 60)))
+    # Eigenvalues that are close to each other leave vectors that are orthogonal only about.
+    return np.linalg.qr(outside(axes[:, ::-1]))[0]

@@ -73,8 +73,19 @@ class ExactMMD:
         self.n_measures = comparison.n_measures
         self.n_rows = self.hessian_rows = len(self._X)
         self.bandwidth = float(bandwidth)
+        self._bandwidth_factors = factors
         self._mixture = Mixture.of(factors)
         self._unit = self.bandwidth * max(factors)
+
+    def along(self, axes: FloatArray) -> "ExactMMD":
+        """Return the same for frames in a span.
+
+        Parameters
+        ----------
+        axes : ndarray of shape (p, k)
+            Orthonormal axes of the span: the frame V in them is axes @ V.
+        """
+        return ExactMMD(self._X @ axes, self._weights, self._comparison, self.bandwidth, self._bandwidth_factors)
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V.

@@ -13,6 +13,7 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
+from fairpca.solvers.budget._growing import GrowingSearch, has_many_axes
 from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
 
 
@@ -120,4 +121,5 @@ class Budget(BaseEstimator):
         self.check_tolerances(tolerances)
         with single_threaded_blas():
             settings = SearchSettings(**self.get_params(deep=False))
-            return BudgetSearch(settings, problem, tolerances, generator, callback).solve(init)
+            search = GrowingSearch if has_many_axes(problem) else BudgetSearch
+            return search(settings, problem, tolerances, generator, callback).solve(init)

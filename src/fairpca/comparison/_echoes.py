@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.comparison._attribute import Standing
+from fairpca.rows import dense, is_sparse
 
 LOOKED_AT = 4096
 """Rows, evenly spaced, that are looked at."""
+
+COLUMN_NUMBERS = 2**18
+"""Numbers of the columns that are looked at together, 2 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +38,24 @@ class KnownAttribute:
     is_continuous: bool
     labels: tuple[str, ...] = ()
 
-    def echoes(self, X: AnyArray) -> BoolArray:
+    def echoes(self, X: Any) -> BoolArray:
         """Tell which columns of the table are a function of the groups, or rise or fall with the numbers throughout.
 
         Parameters
         ----------
-        X : ndarray of shape (n, p)
+        X : ndarray or compressed sparse rows, of shape (n, p)
             Rows.
         """
         known = ~np.isnan(self.values) if self.is_continuous else self.values >= 0
         chosen = np.flatnonzero(known)
         chosen = chosen[:: max(1, len(chosen) // LOOKED_AT)]
-        rows, values = np.asarray(X[chosen], dtype=np.float64), self.values[chosen]
+        rows = X[chosen].tocsc() if is_sparse(X) else X[chosen]
+        # Some columns at a time: of a sparse table these are made dense.
+        width = max(1, COLUMN_NUMBERS // max(1, len(chosen)))
+        blocks = [rows[:, start : start + width] for start in range(0, X.shape[1], width)]
+        return np.concatenate([self._told_by(dense(block).astype(np.float64), self.values[chosen]) for block in blocks])
+
+    def _told_by(self, rows: FloatArray, values: AnyArray) -> BoolArray:
         varies = rows.min(axis=0) < rows.max(axis=0)
         if self.is_continuous:
             return varies & np.array([_rises_or_falls(column, values) for column in rows.T])

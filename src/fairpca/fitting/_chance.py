@@ -95,22 +95,26 @@ class Chance:
         return self.rows.n_rows <= EXACT_ROWS
 
     def _measured(self, components: FloatArray) -> ComparedRows:
-        X, attached, stands_for = self._drawn
+        rows, attached, stands_for = self._drawn
         assert self.compared.comparison is not None
         varying = np.where(self.scaling.constant, 0.0, components)
-        Z = ((X.astype(np.float64) - self.scaling.mean) / self.scaling.scale) @ varying.T
+
+        def project(X: AnyArray) -> FloatArray:
+            return ((X.astype(np.float64) - self.scaling.mean) / self.scaling.scale) @ varying.T
+
+        Z, _ = rows.sample(np.arange(rows.n_rows), project)
         classes = exchange_classes(attached, self.compared.exchangeable)
         return ComparedRows(Z, attached, self.compared.comparison.sampled(attached), classes, stands_for)
 
     @cached_property
-    def _drawn(self) -> tuple[AnyArray, AnyArray, FloatArray | None]:
+    def _drawn(self) -> tuple[Rows, AnyArray, FloatArray | None]:
         """Rows, what is attached to them, and how many each stands for: they have the masses of those."""
         if self._has_all:
-            X, attached = self.rows.sample(np.arange(self.rows.n_rows))
-            return X, attached, None
+            rows = self.rows.taken(np.arange(self.rows.n_rows))
+            return rows, rows.attached, None
         draw = self.rows.stratified_draw(SAMPLE_ROWS, np.random.default_rng([self.seed, 2]))
-        X, attached = self.rows.sample(draw.indices)
-        return X, *with_masses_of_all(attached, draw)
+        rows = self.rows.taken(draw.indices)
+        return rows, *with_masses_of_all(rows.attached, draw)
 
 
 def in_own_order(rows: ComparedRows, bandwidth: float) -> ComparedRows:

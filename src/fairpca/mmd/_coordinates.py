@@ -117,14 +117,20 @@ class MeasuredRows:
         moves the mean away from all of them: approximations that suit the neighbourhood of the origin would suit no
         row, and differences from it would have few digits.
         """
-        block, _ = self.rows.sample(spaced_indices(self.rows.n_rows))
-        matrix = self.coordinates.matrix / self.bandwidth
-        sample = self.coordinates.centred(block) @ matrix
+        rows = self.rows.taken(spaced_indices(self.rows.n_rows))
+        in_bandwidths = Coordinates(self.coordinates.mean, self.coordinates.matrix / self.bandwidth)
+        sample, _ = rows.sample(np.arange(rows.n_rows), in_bandwidths.project)
         body = main_body(sample)
         if np.abs(sample[body].mean(axis=0)).max() <= FAR_MEAN:
             return self, sample
-        moved = Coordinates(block[body].mean(axis=0, dtype=np.float64), self.coordinates.matrix)
-        return replace(self, coordinates=moved), moved.centred(block) @ matrix
+        mean = rows.taken(np.flatnonzero(body)).total(sum_of_block) / np.count_nonzero(body)
+        moved = replace(self, coordinates=replace(self.coordinates, mean=mean))
+        return moved, rows.sample(np.arange(rows.n_rows), replace(in_bandwidths, mean=mean).project)[0]
+
+
+def sum_of_block(X: AnyArray, attached: AnyArray) -> FloatArray:
+    """Return the sum of the rows of a block."""
+    return X.sum(axis=0, dtype=np.float64)
 
 
 def spaced_indices(n_rows: int) -> IntArray:

@@ -13,14 +13,14 @@ from fairpca.rows import Rows
 
 @dataclass(frozen=True)
 class Spread:
-    """Variances (divisor n) of scaled rows, summed over directions.
+    """Squares of the centred, scaled rows, in a unit in which they neither overflow nor vanish.
 
     Attributes
     ----------
     total : float
-        tr S; exactly 0 where no column varies.
+        A multiple of tr S; exactly 0 where no column varies.
     kept : float
-        tr V'SV.
+        The same multiple of tr V'SV.
     """
 
     total: float
@@ -30,14 +30,14 @@ class Spread:
         return Spread(self.total + other.total, self.kept + other.kept)
 
     @classmethod
-    def of(cls, rows: Rows, scale: FloatArray, components: FloatArray) -> "Spread":
+    def of(cls, rows: Rows, scale: FloatArray | float, components: FloatArray) -> "Spread":
         """Measure rows.
 
         Parameters
         ----------
         rows : Rows
             Raw rows, with their strata and, where they have them, their masses attached.
-        scale : ndarray of shape (p,)
+        scale : ndarray of shape (p,) or float
             What divides the columns.
         components : ndarray of shape (d, p)
             V', orthonormal rows, in the scaled columns.
@@ -47,12 +47,15 @@ class Spread:
             rows.check_finite()
         if np.all(sums.smallest == sums.largest):
             return cls(0.0, 0.0)
-        squares = rows.total(squares_of_block, sums.total / sums.mass, scale, components)
-        return cls(squares.total / sums.mass, squares.kept / sums.mass)
+        ranges = sums.ranges
+        if not np.isfinite(ranges.mean).all():
+            ranges.check_size()
+        unit = scale * float((ranges.units / scale).max())
+        return rows.total(squares_of_block, ranges.mean, unit, components)
 
 
 def squares_of_block(
-    X: AnyArray, attached: AnyArray, mean: FloatArray, scale: FloatArray, components: FloatArray
+    X: AnyArray, attached: AnyArray, mean: FloatArray, scale: FloatArray | float, components: FloatArray
 ) -> Spread:
     """Return the squares of the centred, scaled rows of a block, and of their projections.
 
@@ -62,8 +65,10 @@ def squares_of_block(
         Rows.
     attached : ndarray of shape (n_block, k)
         Has their masses.
-    mean, scale : ndarray of shape (p,)
-        What is subtracted and what divides.
+    mean : ndarray of shape (p,)
+        What is subtracted.
+    scale : ndarray of shape (p,) or float
+        What divides.
     components : ndarray of shape (d, p)
         V'.
     """

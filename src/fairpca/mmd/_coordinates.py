@@ -8,7 +8,7 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
 from fairpca.mmd.exact import Islands
-from fairpca.rows import Rows
+from fairpca.rows import Rows, sum_of_block
 
 SCOUT_ROWS = 4096
 """Rows that suggest where the others are."""
@@ -126,11 +126,6 @@ class MeasuredRows:
         mean = rows.taken(np.flatnonzero(body)).total(sum_of_block) / np.count_nonzero(body)
         moved = replace(self, coordinates=replace(self.coordinates, mean=mean))
         return moved, rows.sample(np.arange(rows.n_rows), replace(in_bandwidths, mean=mean).project)[0]
-
-
-def sum_of_block(X: AnyArray, attached: AnyArray) -> FloatArray:
-    """Return the sum of the rows of a block."""
-    return X.sum(axis=0, dtype=np.float64)
 
 
 def spaced_indices(n_rows: int) -> IntArray:

@@ -340,14 +340,6 @@ def test_bad_parameters_get_one_clear_sentence(two_groups, parameters, error, me
         FairPCA(**parameters).fit(X, sensitive_features=group)
 
 
-def test_sparse_input_says_what_to_do(two_groups):
-    from scipy.sparse import csr_array
-
-    X, group = two_groups
-    with pytest.raises(TypeError, match=r"dense data is required.*toarray"):
-        FairPCA(2, tolerance=1e-3).fit(csr_array(X), sensitive_features=group)
-
-
 def test_inverse_transform_checks_the_width(fitted):
     with pytest.raises(ValueError, match=r"Z has shape \(3, 5\); it must be \(n_samples, n_components=2\)"):
         fitted.inverse_transform(np.ones((3, 5)))

@@ -248,6 +248,11 @@ class FairPCA(Portable, LinearProjection):
         self.callback = callback
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def fit(
         self,
         X: Any,
@@ -261,7 +266,7 @@ class FairPCA(Portable, LinearProjection):
 
         Parameters
         ----------
-        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+        X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
             Rows.
         y : array-like, or Dask series or array, of shape (n_samples,), default=None
             Labels, for notions of fairness that speak of them; others ignore it.

@@ -232,7 +232,7 @@ def fair_pca_path(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
         Rows.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, k)
         Protected attributes.

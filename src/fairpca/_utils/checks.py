@@ -59,13 +59,13 @@ def check_bandwidth(
     return float(bandwidth)
 
 
-def check_mmd(mmd: Any, n_components: int) -> str:
+def check_mmd(mmd: Any, n_components: int, argument: str = "mmd") -> str:
     """Return how the discrepancy is to be computed."""
-    name = check_name("mmd", mmd, ["auto", "exact", "fourier", "hermite"])
+    name = check_name(argument, mmd, ["auto", "exact", "fourier", "hermite"])
     if name == "fourier" and n_components > MOST_FOURIER:
         raise ValueError(
-            f'mmd="fourier" takes at most {MOST_FOURIER} components, because its frequencies grow exponentially with '
-            f'them; got n_components={n_components}. Use "hermite", "exact" or "auto".'
+            f'{argument}="fourier" takes at most {MOST_FOURIER} components, because its frequencies grow exponentially '
+            f'with them; got n_components={n_components}. Use "hermite", "exact" or "auto".'
         )
     return name
 

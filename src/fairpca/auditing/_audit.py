@@ -55,7 +55,7 @@ def audit(
     reduction : fitted transformer, array-like of shape (n_components, n_features) or None
         What is audited: a `FairPCA`, any fitted reduction of scikit-learn, components as rows, or None where `X` holds
         reduced rows.
-    X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
         Rows that were used neither to fit nor to choose the reduction; what is said holds for such rows only.
     y : array-like of shape (n_samples,), default=None
         Labels, for notions of fairness that speak of them, and for parity gaps of a task.

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.utils import gen_batches
 
 from fairpca._utils.typing import AnyArray
-from fairpca.rows import is_dask
+from fairpca.rows import dense, is_dask, is_sparse
 
 OF_PROJECTIONS = ("components_", "mean_", "scale_", "constant_features_", "n_live_components_")
 """What the projections of this package depend on."""
@@ -43,8 +43,9 @@ def rows_digest(X: Any, attached: AnyArray) -> str | None:
 
     Parameters
     ----------
-    X : array-like of shape (n, p)
-        Rows. Those of Dask would have to be brought together: None.
+    X : array-like, or sparse array or matrix, of shape (n, p)
+        Rows; sparse ones have the digest of the same rows in an array. Those of Dask would have to be brought
+        together: None.
     attached : ndarray of shape (n, k)
         Stratum, mass and attributes of each.
     """
@@ -52,7 +53,7 @@ def rows_digest(X: Any, attached: AnyArray) -> str | None:
         return None
     digest = hashlib.sha256()
     try:
-        for table in (np.asarray(X), attached):
+        for table in (X.tocsr() if is_sparse(X) else np.asarray(X), attached):
             _add(digest, table)
     except (TypeError, ValueError):
         return None
@@ -70,10 +71,10 @@ def _parts(reduction: Any) -> dict[str, Any] | None:
     return {"components_": reduction}
 
 
-def _add(digest: Any, table: AnyArray) -> None:
+def _add(digest: Any, table: Any) -> None:
     """Add the shape and the numbers, as doubles with the lowest byte first: on any machine the same."""
     digest.update(str(table.shape).encode())
     rows = table.reshape(1, -1) if table.ndim < 2 else table
-    for block in gen_batches(len(rows), max(1, BLOCK_NUMBERS // max(1, rows.shape[1]))):
+    for block in gen_batches(rows.shape[0], max(1, BLOCK_NUMBERS // max(1, rows.shape[1]))):
         # Zeros of both signs are equal.
-        digest.update((rows[block].astype("<f8") + 0.0).tobytes())
+        digest.update((dense(rows, block).astype("<f8") + 0.0).tobytes())

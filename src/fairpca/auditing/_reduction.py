@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairpca._utils.typing import FloatArray
-from fairpca.rows import compute, is_dask
+from fairpca.data import sums_of_block
+from fairpca.rows import compressed, compute, dense, is_dask, is_sparse, rows_in_memory
 
 SAME = 1e-9
 """Means that agree to this part of the scale are those of the same rows."""
@@ -20,7 +21,7 @@ def projections(reduction: Any, X: Any) -> FloatArray:
     ----------
     reduction : fitted transformer, array-like of shape (n_components, n_features) or None
         What reduces; an array holds components as rows, like `components_`; None says that `X` is reduced already.
-    X : array-like, or Dask array or frame, of shape (n, p)
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         Rows.
     """
     if reduction is None:
@@ -32,6 +33,8 @@ def projections(reduction: Any, X: Any) -> FloatArray:
         reduced = _product(reduction, X)
     if is_dask(reduced):
         (reduced,) = compute(reduced)
+    if is_sparse(reduced):
+        reduced = dense(compressed(reduced))
     Z: FloatArray = check_array(reduced, dtype=np.float64, input_name="the reduced rows", ensure_min_samples=2)
     return Z
 
@@ -43,13 +46,17 @@ def _product(reduction: Any, X: Any) -> Any:
             f"{type(reduction).__name__}."
         )
     components = check_array(reduction, dtype=np.float64, input_name="reduction")
-    rows = X if is_dask(X) else check_array(X, dtype=np.float64, input_name="X")
+    rows = X if is_dask(X) else _table(X)
     if components.shape[1] != rows.shape[1]:
         raise ValueError(
             f"reduction has shape {components.shape}, but X has {rows.shape[1]} columns: its rows are components, "
             "(n_components, n_features), like components_."
         )
     return rows @ components.T
+
+
+def _table(X: Any) -> Any:
+    return compressed(X) if is_sparse(X) else check_array(X, dtype=np.float64, input_name="X")
 
 
 def looks_like_training_rows(reduction: Any, X: Any) -> bool:
@@ -59,13 +66,14 @@ def looks_like_training_rows(reduction: Any, X: Any) -> bool:
     ----------
     reduction : Any
         What reduces.
-    X : array-like of shape (n, p)
+    X : array-like, or sparse array or matrix, of shape (n, p)
         Rows.
     """
     mean, n_rows = getattr(reduction, "mean_", None), getattr(reduction, "n_samples_", None)
     if mean is None or is_dask(X) or np.shape(X)[0] != n_rows:
         return False
     # No copy: the table may be mapped from a file.
-    rows = np.asarray(X)
-    scale = np.maximum(np.abs(rows.min(axis=0)), np.abs(rows.max(axis=0)))
-    return bool(np.all(np.abs(rows.mean(axis=0, dtype=np.float64) - mean) <= SAME * np.maximum(scale, 1e-300)))
+    rows = rows_in_memory(compressed(X) if is_sparse(X) else np.asarray(X), np.empty((n_rows, 0)))
+    ranges = rows.total(sums_of_block).ranges
+    scale = np.maximum(np.abs(ranges.smallest), np.abs(ranges.largest))
+    return bool(np.all(np.abs(ranges.mean - mean) <= SAME * np.maximum(scale, 1e-300)))

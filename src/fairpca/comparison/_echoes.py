@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.comparison._attribute import Standing
+from fairpca.rows import dense, is_sparse
 
 LOOKED_AT = 4096
 """Rows, evenly spaced, that are looked at."""
@@ -36,24 +38,25 @@ class KnownAttribute:
     is_continuous: bool
     labels: tuple[str, ...] = ()
 
-    def echoes(self, X: AnyArray) -> BoolArray:
+    def echoes(self, X: Any) -> BoolArray:
         """Tell which columns of the table are a function of the groups, or rise or fall with the numbers throughout.
 
         Parameters
         ----------
-        X : ndarray of shape (n, p)
+        X : ndarray or compressed sparse rows, of shape (n, p)
             Rows.
         """
         known = ~np.isnan(self.values) if self.is_continuous else self.values >= 0
         chosen = np.flatnonzero(known)
         chosen = chosen[:: max(1, len(chosen) // LOOKED_AT)]
+        rows = X[chosen].tocsc() if is_sparse(X) else X
         width = max(1, BLOCK_NUMBERS // max(1, len(chosen)))
-        starts = range(0, X.shape[1], width)
-        return np.concatenate([self._echoed(X[chosen, start : start + width], chosen) for start in starts])
+        parts = [slice(start, start + width) for start in range(0, X.shape[1], width)]
+        blocks = (dense(rows[:, part]) if is_sparse(X) else rows[chosen, part] for part in parts)
+        return np.concatenate([self._told_by(block.astype(np.float64), self.values[chosen]) for block in blocks])
 
-    def _echoed(self, columns: AnyArray, chosen: IntArray) -> BoolArray:
+    def _told_by(self, rows: FloatArray, values: AnyArray) -> BoolArray:
         """Tell the same of some columns of the chosen rows."""
-        rows, values = np.asarray(columns, dtype=np.float64), self.values[chosen]
         varies = rows.min(axis=0) < rows.max(axis=0)
         if self.is_continuous:
             return varies & np.array([_rises_or_falls(column, values) for column in rows.T])

@@ -28,7 +28,7 @@ from fairpca.mmd import (
     rows_by_mass,
 )
 from fairpca.problem import FairSubspaceProblem
-from fairpca.rows import ArrayRows, Rows
+from fairpca.rows import Rows, RowsInMemory
 from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
 
 SAMPLE_ROWS = 4096
@@ -112,8 +112,9 @@ class ManyRows:
     def _sample_discrepancy(self) -> ExactMMD:
         if self.whole is not None:
             return self.whole._sample_discrepancy
-        X, attached, comparison = self._drawn(SAMPLE_ROWS)
-        distinct, weights = merge_equal_rows(self.coordinates.project(X), comparison.weights.of(attached))
+        rows, comparison = self._drawn(SAMPLE_ROWS)
+        projected, attached = rows.sample(np.arange(rows.n_rows), self.coordinates.project)
+        distinct, weights = merge_equal_rows(projected, comparison.weights.of(attached))
         return ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
 
     @cached_property
@@ -122,14 +123,14 @@ class ManyRows:
         size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
         if size < LEAST_THINNED[self.method]:
             return None
-        X, attached, comparison = self._drawn(size)
-        return replace(self, rows=ArrayRows(X, attached), comparison=comparison, whole=self)
+        rows, comparison = self._drawn(size)
+        return replace(self, rows=rows, comparison=comparison, whole=self)
 
-    def _drawn(self, size: int) -> tuple[AnyArray, AnyArray, Comparison]:
+    def _drawn(self, size: int) -> tuple[RowsInMemory, Comparison]:
         """Return about `size` random rows, every stratum with a fair share, and the same comparison of them."""
         draw = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
-        X, attached = self.rows.sample(draw.indices)
-        return X, attached, self.comparison.sampled(attached)
+        rows = self.rows.taken(draw.indices)
+        return rows, self.comparison.sampled(rows.attached)
 
     def around(self, frame: FloatArray, tolerances: FloatArray, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where h is known.
@@ -232,7 +233,7 @@ class ManyRows:
 
 def prepare_many_rows(
     rows: Rows,
-    comparison: Comparison,
+    comparison: Comparison | None,
     method: str,
     standardize: bool,
     request: AxesRequest,
@@ -246,8 +247,8 @@ def prepare_many_rows(
     ----------
     rows : Rows
         Raw rows, with the stratum of each attached.
-    comparison : Comparison
-        What is compared.
+    comparison : Comparison or None
+        What is compared; None for plain PCA.
     method : {"fourier", "hermite"}
         How the discrepancy of all rows is computed.
     standardize : bool
@@ -263,7 +264,8 @@ def prepare_many_rows(
     """
     n_components, bandwidth, factors = request.n_components, request.scales.bandwidth, request.scales.factors
     check_scales(request.scales, method, n_components)
-    summary = summarised(rows, standardize, comparison.columns, feature_names)
+    columns = RowWeights.of_strata(np.zeros((1, 0))) if comparison is None else comparison.columns
+    summary = summarised(rows, standardize, columns, feature_names)
     scaling = summary.scaling
     axes = PrincipalAxes.of_covariance(summary.covariance, request.n_null, scaling.noise)
     if isinstance(bandwidth, str):
@@ -272,18 +274,20 @@ def prepare_many_rows(
         chosen = rows_by_mass(rows.attached_column(MASS)) if has_masses else bandwidth_rows(rows.n_rows)
         plain, _ = rows.sample(chosen, Coordinates(scaling.mean, leading).project)
         bandwidth = median_bandwidth(plain)
-    levels = ManyRows(
-        rows=rows,
-        comparison=comparison,
-        method=method,
-        coordinates=_to_principal_axes(scaling, axes),
-        axes=axes,
-        mean_differences=axes.mean_differences(summary.weighted),
-        bandwidth=bandwidth,
-        factors=factors,
-        n_components=n_components,
-        seed=int(generator.integers(2**63)),
-    )
+    levels = None
+    if comparison is not None:
+        levels = ManyRows(
+            rows=rows,
+            comparison=comparison,
+            method=method,
+            coordinates=_to_principal_axes(scaling, axes),
+            axes=axes,
+            mean_differences=axes.mean_differences(summary.weighted),
+            bandwidth=bandwidth,
+            factors=factors,
+            n_components=n_components,
+            seed=int(generator.integers(2**63)),
+        )
     return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, factors, n_components, method, levels)
 
 

@@ -1,18 +1,23 @@
 """How the discrepancy of all rows is computed, and what that will take."""
 # SPDX-License-Identifier: MIT
 
+from typing import Any
+
 import numpy as np
 
 from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.threads import n_threads
-from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
 from fairpca.data._merged import places_of
 from fairpca.exceptions import EffortWarning
 from fairpca.mmd import Scales
+from fairpca.rows import is_sparse, n_distinct
 
 EXACT_ROWS = 5000
 """Rows up to which comparing all pairs is as fast as anything else."""
+
+DENSE_NUMBERS = 2**25
+"""Numbers up to which a sparse table, all pairs of whose rows are compared, is made dense: 256 MB."""
 
 MOST_FOURIER_SCALES = 2
 """Components up to which the Fourier quadrature is of use for several scales: in three dimensions the frequencies up to
@@ -31,35 +36,60 @@ LONG = 120.0
 """Seconds from which on a user is told beforehand."""
 
 
-def choose_method(mmd: str, X: AnyArray, n_components: int) -> str:
+def choose_method(mmd: str, X: Any, n_components: int) -> str:
     """Return "exact", "fourier" or "hermite", and warn before work that takes minutes.
 
     Parameters
     ----------
     mmd : {"auto", "exact", "fourier", "hermite"}
         What was asked for.
-    X : ndarray of shape (n, p)
+    X : ndarray or compressed sparse rows, of shape (n, p)
         Rows.
     n_components : int
         d.
     """
     warn_of_many_columns(*X.shape)
     if mmd == "exact":
+        _check_dense(X)
         _warn_of_many_pairs(X, n_components)
     if mmd != "auto":
         return mmd
-    if len(X) <= EXACT_ROWS or _few_are_distinct(X):
+    if may_be_dense(X) and (X.shape[0] <= EXACT_ROWS or _few_are_distinct(X)):
         return "exact"
     return linear_method(mmd, n_components)
 
 
-def _few_are_distinct(X: AnyArray) -> bool:
+def may_be_dense(X: Any) -> bool:
+    """Tell whether all rows may be in an array at once: they are, or are few.
+
+    Of a sparse table also where it has fewer rows than columns: a covariance would be larger.
+
+    Parameters
+    ----------
+    X : ndarray or compressed sparse rows, of shape (n, p)
+        Rows.
+    """
+    n, p = X.shape
+    return not is_sparse(X) or n * p <= DENSE_NUMBERS or n <= p
+
+
+def _check_dense(X: Any) -> None:
+    if not may_be_dense(X):
+        n, p = X.shape
+        raise ValueError(
+            f'mmd="exact" works on dense rows, and this sparse table of shape ({n}, {p}) would take '
+            f'{8e-9 * n * p:.2g} GB; use mmd="auto", whose answer is measured exactly up to 60,000 rows, or '
+            "fit(X.toarray(), ...)."
+        )
+
+
+def _few_are_distinct(X: Any) -> bool:
     """Tell whether few rows remain when equal ones are merged, as in tables of counts and categories."""
-    return len(X) <= 4 * EXACT_ROWS and _n_distinct(X) <= EXACT_ROWS
+    return X.shape[0] <= 4 * EXACT_ROWS and _n_distinct(X) <= EXACT_ROWS
 
 
-def _n_distinct(X: AnyArray) -> int:
-    return len(np.unique(places_of(X)))
+def _n_distinct(X: Any) -> int:
+    return n_distinct(X) if is_sparse(X) else len(np.unique(places_of(X)))
 
 
 def linear_method(mmd: str, n_components: int) -> str:
@@ -102,11 +132,11 @@ def check_scales(scales: Scales, method: str, n_components: int) -> None:
         )
 
 
-def _warn_of_many_pairs(X: AnyArray, n_components: int) -> None:
+def _warn_of_many_pairs(X: Any, n_components: int) -> None:
     def seconds(n: int) -> float:
         return n * n / 2 * (1 + n_components / 2) * SECONDS_PER_PAIR / n_threads()
 
-    if EVALUATIONS * seconds(len(X)) <= LONG:
+    if EVALUATIONS * seconds(X.shape[0]) <= LONG:
         return
     n = _n_distinct(X)
     if EVALUATIONS * seconds(n) <= LONG:

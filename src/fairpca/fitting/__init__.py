@@ -3,7 +3,7 @@
 
 from fairpca.fitting._auto import fit_to_chance
 from fairpca.fitting._fitter import Fit, Fitter
-from fairpca.fitting._projection import LinearProjection, unfitted_copy
+from fairpca.fitting._projection import LinearProjection, unfitted_copy, variance_kept
 from fairpca.fitting._tracer import Tracer
 from fairpca.fitting._words import (
     summary_of,
@@ -21,6 +21,7 @@ __all__ = [
     "fit_to_chance",
     "summary_of",
     "unfitted_copy",
+    "variance_kept",
     "words_on_error",
     "words_on_failure",
     "words_on_null_components",

@@ -26,9 +26,6 @@ SAMPLE_ROWS = 4096
 
 N_LOTS = 999
 
-MOST_COPIED = 2**21
-"""Numbers up to which all rows are copied; more are projected block by block, each time anew."""
-
 DIGITS = 1e-9
 """Projections that agree to this part of the bandwidth come in any order."""
 
@@ -101,25 +98,21 @@ class Chance:
     def _measured(self, components: FloatArray) -> ComparedRows:
         assert self.compared.comparison is not None
         varying = np.where(self.scaling.constant, 0.0, components)
-        if self._has_all and self.rows.n_rows * self.rows.n_columns > MOST_COPIED:
-            along = Coordinates(self.scaling.mean, varying.T / self.scaling.scale[:, None])
-            Z, attached = self.rows.sample(np.arange(self.rows.n_rows), along.project)
-            stands_for = None
-        else:
-            X, attached, stands_for = self._drawn
-            Z = ((X.astype(np.float64) - self.scaling.mean) / self.scaling.scale) @ varying.T
+        along = Coordinates(self.scaling.mean, varying.T / self.scaling.scale[:, None])
+        rows, attached, stands_for = self._drawn
+        Z, _ = rows.sample(np.arange(rows.n_rows), along.project)
         classes = exchange_classes(attached, self.compared.exchangeable)
         return ComparedRows(Z, attached, self.compared.comparison.sampled(attached), classes, stands_for)
 
     @cached_property
-    def _drawn(self) -> tuple[AnyArray, AnyArray, FloatArray | None]:
+    def _drawn(self) -> tuple[Rows, AnyArray, FloatArray | None]:
         """Rows, what is attached to them, and how many each stands for: they have the masses of those."""
         if self._has_all:
-            X, attached = self.rows.sample(np.arange(self.rows.n_rows))
-            return X, attached, None
+            rows = self.rows.taken(np.arange(self.rows.n_rows))
+            return rows, rows.attached, None
         draw = self.rows.stratified_draw(SAMPLE_ROWS, np.random.default_rng([self.seed, 2]))
-        X, attached = self.rows.sample(draw.indices)
-        return X, *with_masses_of_all(attached, draw)
+        rows = self.rows.taken(draw.indices)
+        return rows, *with_masses_of_all(rows.attached, draw)
 
 
 def in_own_order(rows: ComparedRows, bandwidth: float) -> ComparedRows:

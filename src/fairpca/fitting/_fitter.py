@@ -20,15 +20,17 @@ from fairpca.data import (
     axes_of_short_table,
     choose_method,
     linear_method,
+    may_be_dense,
     prepare_few_rows,
     prepare_many_rows,
     summarised,
     warn_of_many_columns,
 )
 from fairpca.fitting._chance import Chance
+from fairpca.fitting._checked_rows import checked_rows
 from fairpca.mmd import Scales
 from fairpca.problem import strain
-from fairpca.rows import ArrayRows, DaskRows, Rows, header, is_dask, number_blocks
+from fairpca.rows import DaskRows, Rows, dense, header, is_dask, number_blocks, rows_in_memory
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
 
 
@@ -113,7 +115,7 @@ class Fitter:
         ----------
         estimator : BaseEstimator with `Parameters` and `callback`
             Who asks.
-        X : array-like, or Dask array or frame, of shape (n, p)
+        X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
             Rows.
         people : People
             What is known of them.
@@ -126,7 +128,7 @@ class Fitter:
         X, compared = table(estimator, X, people, tolerance)
         comparison = compared.comparison
         essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
-        rows: Rows = (DaskRows if is_dask(X) else ArrayRows)(X, compared.attached)
+        rows: Rows = DaskRows(X, compared.attached) if is_dask(X) else rows_in_memory(X, compared.attached)
         data, init = _prepare(estimator, X, rows, compared.attached, essential, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         names = getattr(estimator, "feature_names_in_", None)
@@ -212,12 +214,12 @@ class Fitter:
         return strictest
 
 
-def _table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[AnyArray, Compared]:
-    """Return checked rows in memory, and what is compared."""
+def _table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[Any, Compared]:
+    """Return checked rows in memory, an array or compressed sparse rows, and what is compared."""
     check_same_rows(X, people.tables)
-    X = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    X = checked_rows(estimator, X, least_rows=2, reset=True)
     terms = _check_before_work(estimator, X.shape[1])
-    return X, compare(people, len(X), terms, tolerance)
+    return X, compare(people, X.shape[0], terms, tolerance)
 
 
 def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[Any, Compared]:
@@ -234,7 +236,7 @@ def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple
     return rows, compare(people, rows.chunks[0], terms, tolerance)
 
 
-def _echoes(X: AnyArray, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
+def _echoes(X: Any, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
     """Return the columns of a table in memory that tell an attribute outright, by the name of the attribute."""
     found = {}
     for attribute in compared.known:
@@ -255,14 +257,21 @@ def _prepare(
         method = linear_method(mmd, request.n_components)
     else:
         request, mmd, init = _request(estimator, rows, comparison)
-        method = "exact" if comparison is None else choose_method(mmd, X, request.n_components)
-    if method == "exact" or comparison is None:
-        with blas_threads_for(X.size):
-            return prepare_few_rows(X, attached, comparison, estimator.standardize, request), init
+        method = _method(X, mmd, comparison, request.n_components)
+    if method == "exact":
+        with blas_threads_for(rows.n_rows * rows.n_columns):
+            return prepare_few_rows(dense(X), attached, comparison, estimator.standardize, request), init
     names = getattr(estimator, "feature_names_in_", None)
     has_masses = attached.shape[1] > 1
     standardize = estimator.standardize
     return prepare_many_rows(rows, comparison, method, standardize, request, generator, names, has_masses), init
+
+
+def _method(X: Any, mmd: str, comparison: Comparison | None, n_components: int) -> str:
+    """Return how the discrepancy of rows in memory is computed; of plain PCA whether rows are dense or in blocks."""
+    if comparison is not None:
+        return choose_method(mmd, X, n_components)
+    return "exact" if may_be_dense(X) else linear_method("auto", n_components)
 
 
 def _check_before_work(parameters: Parameters, n_features: int) -> Terms:

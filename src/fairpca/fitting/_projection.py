@@ -14,9 +14,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
-from fairpca.data import ColumnScaling, Components, PrincipalAxes
+from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
-from fairpca.rows import header, is_dask, map_rows_lazily
+from fairpca.fitting._checked_rows import checked_rows
+from fairpca.rows import (
+    DaskRows,
+    Rows,
+    Transform,
+    dense,
+    header,
+    is_dask,
+    is_dask_frame,
+    map_rows_lazily,
+    number_blocks,
+    rows_in_memory,
+)
 
 BLOCK_NUMBERS = 2**21
 """Numbers in a block of rows that is projected at once, 16 MB."""
@@ -41,6 +53,17 @@ class Projection:
     def __call__(self, X: AnyArray) -> AnyArray:
         """Project rows, an array of shape (n, p)."""
         return ((X - self.mean) / self.scale) @ self.components.T
+
+
+@dataclass(frozen=True, eq=False)
+class Residual(Projection):
+    """|x - VV'x|^2 of the centred, scaled rows, in a column."""
+
+    def __call__(self, X: AnyArray) -> AnyArray:
+        """Return the squared distances of rows, an array of shape (n, p), from their reconstructions."""
+        rows = (X - self.mean) / self.scale
+        rows -= (rows @ self.components.T) @ self.components
+        return np.einsum("ij,ij->i", rows, rows)[:, None]
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -71,27 +94,21 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+        X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
             Rows.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Their coordinates in the subspace; of a Dask table a lazy one of the same kind and blocks, whose names of
-            columns are checked at once and whose numbers when they are computed. Components that carry no variance are
-            exactly 0 on every row, also on new rows that are not in the span of the fitted ones: nothing is known about
-            them there.
+            Their coordinates in the subspace, float32 if `X` is; of a Dask table a lazy one of the same kind and
+            blocks, whose names of columns are checked at once and whose numbers when they are computed. Components that
+            carry no variance are exactly 0 on every row, also on new rows that are not in the span of the fitted ones:
+            nothing is known about them there.
         """
         if is_dask(X):
-            check_is_fitted(self)
-            validate_data(self, header(X), reset=False, skip_check_array=True)
+            self._check_header(X)
             return map_rows_lazily(X, self._projection, self.get_feature_names_out())
-        rows, projection = self._validated(X), self._projection
-        Z = np.empty((len(rows), self._n_features_out), dtype=rows.dtype)
-        # In blocks: no second copy of a table that may be mapped from a file.
-        for block in gen_batches(len(rows), max(1, BLOCK_NUMBERS // rows.shape[1])):
-            Z[block] = projection(rows[block])
-        return Z
+        return by_blocks(self._projection, self._validated(X), self._n_features_out)
 
     def inverse_transform(self, Z: Any) -> AnyArray:
         """Return the rows of the feature space that projections stand for.
@@ -119,8 +136,8 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, for example held-out ones; at least two.
+        X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
+            Rows, for example held-out ones; at least two. Two passes over them, and no copy.
         y : ignored
             Present for API consistency.
 
@@ -129,12 +146,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         score : float
             tr(V'SV) / tr(S) with S the covariance of `X` in the training scale.
         """
-        rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
-        if not np.ptp(rows, axis=0).any():
-            raise ValueError("score needs rows that differ: X has no variance.")
-        centred = rows - rows.mean(axis=0)
-        total = float(np.vdot(centred, centred))
-        return float(np.sum((centred @ self._live_rows.T) ** 2)) / total
+        return variance_kept(self, X)
 
     @property
     def _n_features_out(self) -> int:
@@ -162,28 +174,36 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         )
         return [(message, RankWarning)]
 
-    def _validated(self, X: Any) -> AnyArray:
+    def _validated(self, X: Any) -> Any:
         check_is_fitted(self)
-        rows: AnyArray = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return rows
+        return checked_rows(self, X)
+
+    def _check_header(self, X: Any) -> None:
+        """Check number and names of the columns of a Dask table."""
+        check_is_fitted(self)
+        validate_data(self, header(X), reset=False, skip_check_array=True)
 
     def residuals(self, X: Any) -> FloatArray:
         """Return the squared distance of each row from its reconstruction, in the scaled units.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
             Rows.
 
         Returns
         -------
         residuals : ndarray of shape (n_samples,)
-            |x - VV'x|^2 of the centred, scaled rows: large for rows that the subspace says little about.
+            |x - VV'x|^2 of the centred, scaled rows: large for rows that the subspace says little about. Of a Dask
+            table a lazy array or series.
         """
-        rows = (self._validated(X).astype(np.float64) - self.mean_) / self.scale_
-        live = self._live_rows
-        left = rows - (rows @ live.T) @ live
-        return np.einsum("ij,ij->i", left, left)
+        check_is_fitted(self)
+        residual = Residual(self.mean_, self.scale_, self._live_rows)
+        if is_dask(X):
+            self._check_header(X)
+            column = map_rows_lazily(X, residual, ["residual"])
+            return column["residual"] if is_dask_frame(X) else column[:, 0]
+        return by_blocks(residual, self._validated(X), 1, np.float64)[:, 0]
 
     def get_covariance(self) -> FloatArray:
         """Return the covariance of the features under the probabilistic model of this subspace.
@@ -261,3 +281,51 @@ def unfitted_copy(estimator: Any) -> Any:
     for name in [name for name in vars(unfitted) if name.endswith("_") and not name.startswith("_")]:
         delattr(unfitted, name)
     return unfitted
+
+
+def by_blocks(transform: Transform, X: Any, width: int, dtype: Any = None) -> AnyArray:
+    """Return what becomes of rows, a block at a time: no second copy of a table that is large, mapped or sparse.
+
+    Parameters
+    ----------
+    transform : callable
+        From rows to as many others.
+    X : ndarray or compressed sparse rows, of shape (n, p)
+        Rows.
+    width : int
+        Columns of the result.
+    dtype : dtype, default=None
+        Of the result; by default float32 if `X` is, else float64.
+    """
+    n, p = X.shape
+    Z = np.empty((n, width), dtype=dtype or (np.float32 if X.dtype == np.float32 else np.float64))
+    for block in gen_batches(n, max(1, BLOCK_NUMBERS // p)):
+        Z[block] = transform(dense(X, block))
+    return Z
+
+
+def variance_kept(model: LinearProjection, X: Any, attached: AnyArray | None = None) -> float:
+    """Return the share of the variance of rows that a projection keeps, see `LinearProjection.score`.
+
+    Parameters
+    ----------
+    model : LinearProjection
+        Fitted.
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
+        Rows.
+    attached : ndarray of shape (n, k), default=None
+        Strata and masses of rows in memory, where some count more than others.
+    """
+    spread = Spread.of(_rows_for(model, X, attached), model.scale_, model._live_rows)
+    if spread.total == 0.0:
+        raise ValueError("score needs rows that differ: X has no variance.")
+    return spread.kept / spread.total
+
+
+def _rows_for(model: LinearProjection, X: Any, attached: AnyArray | None) -> Rows:
+    if is_dask(X):
+        model._check_header(X)
+        blocks = number_blocks(X)
+        return DaskRows(blocks, blocks[:, :0])
+    table = model._validated(X)
+    return rows_in_memory(table, np.empty((table.shape[0], 0)) if attached is None else attached)

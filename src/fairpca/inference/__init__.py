@@ -4,9 +4,9 @@
 from fairpca.inference._bound import finite_sample_bound, upper_bound
 from fairpca.inference._compared_rows import ComparedRows, exchange_classes, with_masses_of_all
 from fairpca.inference._dealt_values import EXACT_ROWS
-from fairpca.inference._evidence import LEAST_ROWS, Evidence
+from fairpca.inference._evidence import LEAST_ROWS, SAMPLE_ROWS, SHARE_OF_CHANCE, Evidence
 from fairpca.inference._levels import chance_deviations, chance_levels, sampling_levels, sum_of_squares
-from fairpca.inference._measure import PAIRED_ROWS, measure, mmd2_of_all_pairs
+from fairpca.inference._measure import PAIRED_ROWS, measure, measure_in_blocks, mmd2_of_all_pairs
 from fairpca.inference._permutation import SCALES, PermutationTest
 from fairpca.inference._spectrum import FeatureRows, Spectrum
 
@@ -14,7 +14,9 @@ __all__ = [
     "EXACT_ROWS",
     "LEAST_ROWS",
     "PAIRED_ROWS",
+    "SAMPLE_ROWS",
     "SCALES",
+    "SHARE_OF_CHANCE",
     "ComparedRows",
     "Evidence",
     "FeatureRows",
@@ -25,6 +27,7 @@ __all__ = [
     "exchange_classes",
     "finite_sample_bound",
     "measure",
+    "measure_in_blocks",
     "mmd2_of_all_pairs",
     "sampling_levels",
     "sum_of_squares",

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Compared, Comparison, masses_of
-from fairpca.rows import ArrayRows, StratifiedDraw, strata_of
+from fairpca.rows import ArrayRows, Rows, StratifiedDraw, strata_of
 
 TELLS = 1e-12
 """Weight, relative to the largest, above which a row takes part in a measure."""
@@ -57,6 +57,28 @@ class ComparedRows:
         return cls(
             Z, compared.attached, compared.comparison, exchange_classes(compared.attached, compared.exchangeable)
         )
+
+    @classmethod
+    def drawn(cls, rows: Rows, compared: Compared, size: int, generator: np.random.Generator) -> "ComparedRows":
+        """Draw random rows, every stratum with a fair share, that stand for all: they have the masses of those.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows after projection, wherever they are, with the stratum of each attached.
+        compared : Compared
+            Who is compared with whom.
+        size : int
+            About how many.
+        generator : numpy.random.Generator
+            Draws them.
+        """
+        assert compared.comparison is not None
+        draw = rows.stratified_draw(size, generator)
+        Z, known = rows.sample(draw.indices)
+        attached, stands_for = with_masses_of_all(known, draw)
+        classes = exchange_classes(attached, compared.exchangeable)
+        return cls(Z.astype(np.float64), attached, compared.comparison.sampled(attached), classes, stands_for)
 
     @property
     def n_rows(self) -> int:

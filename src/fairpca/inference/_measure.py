@@ -5,18 +5,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.typing import FloatArray
+from fairpca.comparison import Comparison
 from fairpca.inference._compared_rows import ComparedRows
 from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Measurement, kernel_products
-from fairpca.rows import ArrayRows
+from fairpca.rows import ArrayRows, Rows, sum_of_block
 
 PAIRED_ROWS = 20_000
 """Rows up to which all pairs are compared, in a second."""
 
-MOST_FOURIER_COMPONENTS = 3
+MOST_FOURIER_NARROW = 2
+"""Components up to which the Fourier quadrature is of use for scales below the bandwidth, which need more frequencies
+in each."""
 
 
-def measure(rows: ComparedRows, bandwidth: float, accuracy: FloatArray) -> Measurement:
+def measure(
+    rows: ComparedRows, bandwidth: float, accuracy: FloatArray, factors: Sequence[float] = (1.0,)
+) -> Measurement:
     """Return MMD^2 of each measure: of all pairs up to 20,000 rows, beyond in linear time with bounds on the errors.
 
     Parameters
@@ -27,16 +33,54 @@ def measure(rows: ComparedRows, bandwidth: float, accuracy: FloatArray) -> Measu
         sigma.
     accuracy : ndarray of shape (n_measures,)
         Errors that would be small enough.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
     """
     if rows.n_rows <= PAIRED_ROWS:
-        return Measurement.exact(mmd2_of_all_pairs(rows, bandwidth))
-    Z = ArrayRows(rows.Z, rows.attached)
-    d = rows.Z.shape[1]
-    coordinates, eye = Coordinates(rows.Z.mean(axis=0), np.eye(d)), np.eye(d)
-    if d <= MOST_FOURIER_COMPONENTS:
-        fourier = FourierMMD(Z, coordinates, rows.comparison, bandwidth, accuracy=float(accuracy.min()))
-        return fourier.measured_at(eye, accuracy)
-    return HermiteMMD(Z, coordinates, rows.comparison, bandwidth).measured_at(eye, accuracy)
+        return Measurement.exact(mmd2_of_all_pairs(rows, bandwidth, factors))
+    return measure_in_blocks(ArrayRows(rows.Z, rows.attached), rows.comparison, bandwidth, accuracy, factors)
+
+
+def measure_in_blocks(
+    rows: Rows,
+    comparison: Comparison,
+    bandwidth: float,
+    accuracy: FloatArray,
+    factors: Sequence[float] = (1.0,),
+    method: str = "auto",
+) -> Measurement:
+    """Return MMD^2 of each measure in time linear in the rows, with its errors.
+
+    Those of Fourier features are bounds that always hold; those of Hermite features are exceeded with a probability of
+    about one in a thousand, see `HermiteMMD.value_and_error`.
+
+    Parameters
+    ----------
+    rows : Rows
+        Projected rows, with the stratum of each attached.
+    comparison : Comparison
+        What is compared.
+    bandwidth : float
+        sigma.
+    accuracy : ndarray of shape (n_measures,)
+        Errors that would be small enough.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    method : {"auto", "fourier", "hermite"}, default="auto"
+        Which features; "auto" takes Fourier's of up to three components.
+    """
+    d = rows.n_columns
+    coordinates, eye = Coordinates(rows.total(sum_of_block) / rows.n_rows, np.eye(d)), np.eye(d)
+    # MMD^2 of a mean of kernels is the mean of theirs.
+    values, errors = np.zeros(comparison.n_measures), np.zeros(comparison.n_measures)
+    for factor in factors:
+        arguments = rows, coordinates, comparison, factor * bandwidth
+        most = MOST_FOURIER if factor >= 1.0 else MOST_FOURIER_NARROW
+        fourier = d <= most if method == "auto" else method == "fourier"
+        discrepancy = FourierMMD(*arguments, accuracy=float(accuracy.min())) if fourier else HermiteMMD(*arguments)
+        measured = discrepancy.measured_at(eye, accuracy)
+        values, errors = values + measured.values / len(factors), errors + measured.errors / len(factors)
+    return Measurement(values, errors)
 
 
 def mmd2_of_all_pairs(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:

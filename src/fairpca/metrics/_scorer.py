@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.checks import check_at_least_zero
-from fairpca.comparison import LARGEST_MMD2, People, Terms, check_same_rows, compare
-from fairpca.inference import ComparedRows, chance_deviations, chance_levels, mmd2_of_all_pairs
+from fairpca.comparison import LARGEST_MMD2, People, Terms, check_same_rows
+from fairpca.inference import chance_deviations, chance_levels
+from fairpca.metrics._projected import Projected
+from fairpca.mmd import Scales
 
 DEVIATIONS = 2.0
 """Of what groups drawn by lot show, allowed above their mean: about 95 of 100 draws are below."""
@@ -40,8 +42,8 @@ class FairVarianceScorer:
         ----------
         estimator : FairPCA, or Pipeline whose last step is one
             A fitted estimator.
-        X : array-like of shape (n_samples, n_features)
-            Rows, usually held out.
+        X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
+            Rows, usually held out. Beyond 60,000 of them time is linear in their number, see `mmd2`.
         y : array-like of shape (n_samples,), default=None
             Labels, where the estimator's notion of fairness speaks of them.
         sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
@@ -59,12 +61,13 @@ class FairVarianceScorer:
             )
         check_same_rows(X, {"sensitive_features": sensitive_features})
         model, rows = _last_step(estimator, X)
-        projections = check_array(model.transform(rows), dtype=np.float64, input_name="Z")
         terms = replace(Terms.of(model), min_group_size=2)
-        compared = compare(People(sensitive_features, y), len(projections), terms, LARGEST_MMD2)
-        measured, kernel = ComparedRows.of(projections, compared), (model.bandwidth_, model.bandwidth_factors_)
-        values = mmd2_of_all_pairs(measured, *kernel)
-        allowed = self.max_mmd2 + chance_levels(measured, *kernel) + DEVIATIONS * chance_deviations(measured, *kernel)
+        people = People(sensitive_features, y)
+        projected = Projected.of(model.transform(rows), people, terms, LARGEST_MMD2, "auto")
+        kernel = model.bandwidth_, model.bandwidth_factors_
+        values = projected.mmd2(Scales(model.bandwidth_factors_, model.bandwidth_)).values
+        levels, deviations = chance_levels(projected.seen, *kernel), chance_deviations(projected.seen, *kernel)
+        allowed = self.max_mmd2 + levels + DEVIATIONS * deviations
         beyond = float(np.max(values / np.maximum(allowed, 1e-300)))
         return float(model.score(rows)) / max(1.0, beyond)
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from fairpca._utils.magnitude import in_own_units
 from fairpca._utils.typing import FloatArray
+from fairpca.data import Spread
+from fairpca.rows import compressed, is_sparse, rows_in_memory
 
 
 def explained_variance(X: Any, components: Any) -> float:
@@ -15,7 +16,7 @@ def explained_variance(X: Any, components: Any) -> float:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, or sparse array or matrix, of shape (n_samples, n_features)
         Rows, in the units in which the components are orthonormal; S is their covariance.
     components : array-like of shape (n_components, n_features)
         V', orthonormal rows, such as `FairPCA.components_`.
@@ -30,15 +31,14 @@ def explained_variance(X: Any, components: Any) -> float:
     >>> explained_variance([[0.0, 0.0], [4.0, 3.0], [4.0, 0.0], [0.0, 3.0]], [[1.0, 0.0]])
     0.64
     """
-    rows, frame = check_array(X, dtype=np.float64), _orthonormal(components)
+    rows = compressed(X) if is_sparse(X) else check_array(X, dtype=[np.float64, np.float32])
+    frame = _orthonormal(components)
     if frame.shape[1] != rows.shape[1]:
         raise ValueError(f"components have {frame.shape[1]} features but X has {rows.shape[1]}.")
-    rows = in_own_units(rows)
-    centred = in_own_units(rows - rows.mean(axis=0))
-    total = float(np.vdot(centred, centred))
-    if total == 0.0:
+    spread = Spread.of(rows_in_memory(rows, np.empty((rows.shape[0], 0))), 1.0, frame)
+    if spread.total == 0.0:
         raise ValueError("X has no variance.")
-    return float(np.sum((centred @ frame.T) ** 2)) / total
+    return spread.kept / spread.total
 
 
 def communality(components: Any, explained_variance: Any = None) -> FloatArray:

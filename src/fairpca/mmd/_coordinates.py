@@ -8,7 +8,7 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
 from fairpca.mmd.exact import Islands
-from fairpca.rows import Rows
+from fairpca.rows import Rows, RowsInMemory, sum_of_block
 
 SCOUT_ROWS = 4096
 """Rows that suggest where the others are."""
@@ -76,18 +76,29 @@ class Scouts:
 
     Attributes
     ----------
-    centred : ndarray of shape (n, p)
-        Raw rows, less an origin.
-    matrix : ndarray of shape (p, r)
-        From these to the coordinates y / sigma.
+    rows : RowsInMemory
+        Raw rows.
+    coordinates : Coordinates
+        From these to y / sigma.
     """
 
-    centred: FloatArray
-    matrix: FloatArray
+    rows: RowsInMemory
+    coordinates: Coordinates
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         """Return V'y / sigma of each row."""
-        return self.centred @ (self.matrix @ V)
+        return self._projected(self.coordinates.along(V))
+
+    def along_first(self, n_axes: int | None) -> FloatArray:
+        """Return the first coordinates of each row; all of them for None."""
+        return self._projected(replace(self.coordinates, matrix=self.coordinates.matrix[:, :n_axes]))
+
+    def made(self) -> "FloatArray | Scouts":
+        """Return the coordinates of all rows, or where these are too many what makes those that are asked for."""
+        return self if self.coordinates.matrix.shape[1] > MOST_AXES else self.along_first(None)
+
+    def _projected(self, coordinates: Coordinates) -> FloatArray:
+        return self.rows.sample(np.arange(self.rows.n_rows), coordinates.project)[0]
 
 
 @dataclass(frozen=True)
@@ -141,17 +152,16 @@ class MeasuredRows:
         moves the mean away from all of them: approximations that suit the neighbourhood of the origin would suit no
         row, and differences from it would have few digits.
         """
-        block, _ = self.rows.sample(spaced_indices(self.rows.n_rows))
-        matrix = self.coordinates.matrix / self.bandwidth
-        centred = self.coordinates.centred(block)
-        has_all = matrix.shape[1] <= MOST_AXES
-        sample = centred @ (matrix if has_all else matrix[:, :FIRST_AXES])
+        rows = self.rows.taken(spaced_indices(self.rows.n_rows))
+        in_bandwidths = Coordinates(self.coordinates.mean, self.coordinates.matrix / self.bandwidth)
+        scouts = Scouts(rows, in_bandwidths)
+        sample = scouts.along_first(FIRST_AXES if in_bandwidths.matrix.shape[1] > MOST_AXES else None)
         body = main_body(sample)
         if np.abs(sample[body].mean(axis=0)).max() <= FAR_MEAN:
-            return self, sample if has_all else Scouts(centred, matrix)
-        moved = Coordinates(block[body].mean(axis=0, dtype=np.float64), self.coordinates.matrix)
-        seen = Scouts(moved.centred(block), matrix)
-        return replace(self, coordinates=moved), seen.centred @ matrix if has_all else seen
+            return self, scouts.made()
+        mean = rows.taken(np.flatnonzero(body)).total(sum_of_block) / np.count_nonzero(body)
+        moved = replace(self, coordinates=replace(self.coordinates, mean=mean))
+        return moved, Scouts(rows, replace(in_bandwidths, mean=mean)).made()
 
 
 def spaced_indices(n_rows: int) -> IntArray:

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing import projections
-from fairpca.report._spread import scaled_rows, total_variance
+from fairpca.report._spread import scaled_blocks, scaled_mean, total_variance
 from fairpca.solvers import Status
 
 PLAIN = "Plain PCA"
@@ -52,7 +52,7 @@ def before_of(before: Any, model: Any, path: Any, X: Any, spread: float, masses:
         The model.
     path : FairPCAPath or None
         Models along tolerances.
-    X : array-like of shape (n, p)
+    X : array-like or compressed sparse rows, of shape (n, p)
         New rows.
     spread : float
         Their variance, as the model scales them.
@@ -71,7 +71,7 @@ def before_of(before: Any, model: Any, path: Any, X: Any, spread: float, masses:
         "Plain PCA was fitted to the new rows themselves, scaled as the model scales them, because none that was "
         "fitted to the training rows was given (before=): that flatters it a little."
     )
-    return Before(_plain_pca(scaled_rows(model, X), masses, model.n_components_), PLAIN, words)
+    return Before(_plain_pca(model, X, masses), PLAIN, words)
 
 
 def _given(before: Any, X: Any, all_of_it: float, masses: FloatArray | None) -> Before:
@@ -94,11 +94,17 @@ def _is_plain(reduction: Any) -> bool:
     return getattr(getattr(reduction, "result_", None), "status", None) in _PLAIN
 
 
-def _plain_pca(scaled: FloatArray, masses: FloatArray | None, n_components: int) -> FloatArray:
-    weights = np.ones(len(scaled)) if masses is None else masses
-    centred = scaled - np.average(scaled, axis=0, weights=weights)
-    axes = np.linalg.svd(centred * np.sqrt(weights)[:, None], full_matrices=False)[2][:n_components].T
+def _plain_pca(model: Any, X: Any, masses: FloatArray | None) -> FloatArray:
+    counts = np.ones(X.shape[0]) if masses is None else masses
+    mean = scaled_mean(model, X, counts)
+    centred = (np.sqrt(weights)[:, None] * (rows - mean) for rows, weights in scaled_blocks(model, X, counts))
+    # A covariance where it is smaller than the rows.
+    if X.shape[0] > X.shape[1]:
+        axes = np.linalg.eigh(sum(block.T @ block for block in centred))[1][:, ::-1]
+    else:
+        axes = np.linalg.svd(np.concatenate(list(centred)), full_matrices=False)[2].T
+    axes = axes[:, : model.n_components_]
     # The sign that FairPCA gives its components.
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
     # Around the mean of the training rows, as the model has it.
-    return scaled @ axes
+    return np.concatenate([rows @ axes for rows, _ in scaled_blocks(model, X, counts)])

@@ -50,7 +50,7 @@ def make_report(
     ----------
     model : FairPCA or FairPCACV
         A fitted model.
-    X : array-like, or Dask array or frame, of shape (n_samples, n_features)
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
         Rows that were used neither to fit nor to choose the model; what is said holds for such rows only.
     y : array-like of shape (n_samples,), default=None
         Labels, for notions of fairness that speak of them, and for parity gaps of a task.

@@ -20,7 +20,7 @@ from fairpca.report._case import Case, Side
 from fairpca.report._colouring import Colouring, colourings
 from fairpca.report._spread import share_kept, spread_of
 from fairpca.report._text import plain, quoted
-from fairpca.rows import compute, is_dask
+from fairpca.rows import compressed, compute, is_dask, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
     ----------
     wanted : Wanted
         What was asked for.
-    X : array-like, or Dask array or frame, of shape (n, p)
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         New rows.
     people : People
         What is known of them.
@@ -150,6 +150,8 @@ def _in_memory(X: Any, people: People) -> tuple[Any, People]:
     tables = {"X": X} | people.tables
     found = {name: compute(table)[0] if is_dask(table) else table for name, table in tables.items()}
     rows = found.pop("X")
+    if is_sparse(rows):
+        return compressed(rows), People(**found)
     return rows if hasattr(rows, "shape") else np.asarray(rows), People(**found)
 
 

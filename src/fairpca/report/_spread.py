@@ -6,25 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from fairpca._utils.typing import FloatArray
+from fairpca.rows import dense, is_sparse
 
-BLOCK_ROWS = 8192
-"""Rows that are scaled at a time: the table may be mapped from a file."""
-
-
-def scaled_rows(model: Any, X: Any) -> FloatArray:
-    """Return rows as a model scales them.
-
-    Parameters
-    ----------
-    model : FairPCA
-        A fitted model.
-    X : array-like of shape (n, p)
-        Rows.
-    """
-    rows = np.asarray(X, dtype=np.float64)
-    return np.where(model.constant_features_, 0.0, (rows - model.mean_) / model.scale_)
+BLOCK_NUMBERS = 2**20
+"""Numbers that are scaled at a time, 8 MB: the table may be mapped from a file or sparse."""
 
 
 def spread_of(model: Any, X: Any, masses: FloatArray | None) -> float:
@@ -34,18 +22,18 @@ def spread_of(model: Any, X: Any, masses: FloatArray | None) -> float:
     ----------
     model : FairPCA
         A fitted model.
-    X : array-like of shape (n, p)
+    X : array-like or compressed sparse rows, of shape (n, p)
         Rows.
     masses : ndarray of shape (n,) or None
         How much each counts.
     """
-    table = np.asarray(X)
-    counts = np.ones(len(table)) if masses is None else masses
-    total = float(counts.sum())
-    mean = sum(weights @ rows for rows, weights in _blocks(model, table, counts)) / total
-    first = scaled_rows(model, table[np.flatnonzero(counts)[:1]])
+    counts = np.ones(X.shape[0]) if masses is None else masses
+    total, mean = float(counts.sum()), scaled_mean(model, X, counts)
+    first = None
     squares, varies = 0.0, False
-    for rows, weights in _blocks(model, table, counts):
+    for rows, weights in scaled_blocks(model, X, counts):
+        if first is None and weights.any():
+            first = rows[np.flatnonzero(weights)[:1]]
         squares += float(weights @ np.sum((rows - mean) ** 2, axis=1))
         varies = varies or bool((rows[weights > 0] != first).any())
     # What rounding leaves of rows that are all the same is no variance.
@@ -81,7 +69,34 @@ def share_kept(Z: FloatArray, spread: float, masses: FloatArray | None) -> float
     return total_variance(Z, masses) / spread if spread else math.nan
 
 
-def _blocks(model: Any, table: Any, counts: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    for start in range(0, len(table), BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
-        yield scaled_rows(model, table[block]), counts[block]
+def scaled_mean(model: Any, X: Any, counts: FloatArray) -> FloatArray:
+    """Return the mean of the rows as a model scales them.
+
+    Parameters
+    ----------
+    model : FairPCA
+        A fitted model.
+    X : array-like or compressed sparse rows, of shape (n, p)
+        Rows.
+    counts : ndarray of shape (n,)
+        How much each counts.
+    """
+    return np.asarray(sum(weights @ rows for rows, weights in scaled_blocks(model, X, counts)) / counts.sum())
+
+
+def scaled_blocks(model: Any, X: Any, counts: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield some rows at a time as a model scales them, and how much each counts.
+
+    Parameters
+    ----------
+    model : FairPCA
+        A fitted model.
+    X : array-like or compressed sparse rows, of shape (n, p)
+        Rows.
+    counts : ndarray of shape (n,)
+        How much each counts.
+    """
+    table = X if is_sparse(X) else np.asarray(X)
+    for block in gen_batches(table.shape[0], max(1, BLOCK_NUMBERS // table.shape[1])):
+        rows = dense(table, block).astype(np.float64)
+        yield np.where(model.constant_features_, 0.0, (rows - model.mean_) / model.scale_), counts[block]

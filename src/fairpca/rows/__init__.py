@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.rows._array import ArrayRows
-from fairpca.rows._protocol import Partial, Rows
+from fairpca.rows._protocol import Partial, Rows, RowsInMemory, Transform
+from fairpca.rows._sparse import SparseRows, compressed, dense, is_sparse, n_distinct, rows_in_memory
 from fairpca.rows._strata import StratifiedDraw, deal, shares, strata_of
+from fairpca.rows._sums import sum_of_block
 from fairpca.rows.dask import (
     DaskRows,
     compute,
@@ -20,15 +22,24 @@ __all__ = [
     "DaskRows",
     "Partial",
     "Rows",
+    "RowsInMemory",
+    "SparseRows",
     "StratifiedDraw",
+    "Transform",
+    "compressed",
     "compute",
     "deal",
+    "dense",
     "header",
     "is_dask",
     "is_dask_frame",
     "is_dask_series",
+    "is_sparse",
     "map_rows_lazily",
+    "n_distinct",
     "number_blocks",
+    "rows_in_memory",
     "shares",
     "strata_of",
+    "sum_of_block",
 ]

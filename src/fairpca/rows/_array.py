@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,11 +30,18 @@ class ArrayRows:
         The rows, for example a `numpy.memmap`.
     attached : ndarray of shape (n, k)
         What else is known of each row.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        n and p.
+    attached : ndarray of shape (n, k)
+        As given.
     """
 
     def __init__(self, X: AnyArray, attached: AnyArray) -> None:
         self._X = X
-        self._attached = attached
+        self.attached = attached
         self.n_rows, self.n_columns = X.shape
 
     @property
@@ -53,7 +60,7 @@ class ArrayRows:
 
         def add_block(lane: int, start: int) -> None:
             block = slice(start, start + height)
-            term = function(self._X[block], self._attached[block], *arguments)
+            term = function(self._block(block), self.attached[block], *arguments)
             sums[lane] = term if sums[lane] is None else sums[lane] + term
 
         # Neighbouring blocks in a lane, so that a mapped file is read forwards.
@@ -71,28 +78,34 @@ class ArrayRows:
 
     def check_finite(self, column_names: AnyArray | None = None) -> None:
         """Raise an error where a number is not finite, see `Rows.check_finite`."""
-        for start in range(0, self.n_rows, height := self._height):
-            finite = np.isfinite(self._X[start : start + height])
+        for start in range(0, self.n_rows, self._height):
+            block = self._block(slice(start, start + self._height))
+            finite = np.isfinite(block)
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]
                 name = column if column_names is None else repr(str(column_names[column]))
-                raise ValueError(f"X has {self._X[start + row, column]} in row {start + row}, column {name}.")
+                raise ValueError(f"X has {block[row, column]} in row {start + row}, column {name}.")
 
     def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
         """Return rows and what is attached, see `Rows.sample`."""
         if transform is None:
-            return np.asarray(self._X[indices]), self._attached[indices]
-        height = max(16, BLOCK_NUMBERS // self.n_columns)
-        pieces = [indices[start : start + height] for start in range(0, len(indices), height)]
-        return np.concatenate([transform(self._X[piece]) for piece in pieces]), self._attached[indices]
+            return self._block(indices), self.attached[indices]
+        pieces = [indices[start : start + self._height] for start in range(0, len(indices), self._height)]
+        return np.concatenate([transform(self._block(piece)) for piece in pieces]), self.attached[indices]
+
+    def taken(self, indices: AnyArray) -> Self:
+        """Return some of the rows, see `Rows.taken`."""
+        if len(indices) == self.n_rows:
+            return self  # all of them, without a copy
+        return type(self)(self._X[indices], self.attached[indices])
 
     def attached_column(self, position: int) -> AnyArray:
         """Return one number attached to every row, see `Rows.attached_column`."""
-        return self._attached[:, position]
+        return self.attached[:, position]
 
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
         """Choose random rows, see `Rows.stratified_draw`."""
-        codes = strata_of(self._attached)
+        codes = strata_of(self.attached)
         counts = np.bincount(codes[codes >= 0])
         wanted = shares(counts, size)
         chosen = [
@@ -100,3 +113,7 @@ class ArrayRows:
             for code, (count, number) in enumerate(zip(counts, wanted, strict=True))
         ]
         return StratifiedDraw.of(np.concatenate(chosen), np.repeat(np.arange(len(counts)), wanted), counts)
+
+    def _block(self, selection: Any) -> AnyArray:
+        """Return some of the rows as an array."""
+        return np.asarray(self._X[selection])

@@ -60,6 +60,15 @@ class Rows(Protocol):
             Applied to some rows at a time where they are; its results are returned instead of the rows.
         """
 
+    def taken(self, indices: AnyArray) -> "RowsInMemory":
+        """Return rows by increasing row number, with what is attached to them, in memory, as compact as they came.
+
+        Parameters
+        ----------
+        indices : ndarray of shape (k,)
+            Row numbers.
+        """
+
     def attached_column(self, position: int) -> AnyArray:
         """Return one of the numbers attached to every row, in memory.
 
@@ -83,3 +92,15 @@ class Rows(Protocol):
         column_names : ndarray of shape (p,), default=None
             Names of the columns; without them the error has the number.
         """
+
+
+class RowsInMemory(Rows, Protocol):
+    """Rows whose attached numbers, too, are in memory.
+
+    Attributes
+    ----------
+    attached : ndarray of shape (n, k)
+        What is attached to each row.
+    """
+
+    attached: AnyArray

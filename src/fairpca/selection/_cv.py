@@ -18,6 +18,7 @@ from fairpca.exceptions import NotCertifiedWarning
 from fairpca.fitting import Fitter, unfitted_copy
 from fairpca.inference import LEAST_ROWS
 from fairpca.path import FairPCAPath
+from fairpca.rows import is_sparse
 from fairpca.selection._checks import check_choice
 from fairpca.selection._grid import default_tolerances
 from fairpca.selection._people_in_parts import PeopleInParts
@@ -242,7 +243,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, or sparse array or matrix, of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -274,7 +275,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, or sparse array or matrix, of shape (n_samples, n_features)
             Rows; at least two.
         y : ignored
             Present for API consistency.
@@ -307,6 +308,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
         return tags
 
     def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:
@@ -316,7 +318,8 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, attribute):
                 setattr(self, attribute, getattr(model, attribute))
-        rows = by_position(X) if hasattr(model, "feature_names_in_") else np.asarray(X)
+        keeps = is_sparse(X) or hasattr(model, "feature_names_in_")
+        rows = by_position(X) if keeps else np.asarray(X)
         labels = people.y if Terms.of(self).notion.needs_labels else None
         known = people.sensitive_features, labels, people.control_features, people.sample_weight
         table = PeopleInParts(rows, People(*map(by_position, known)), fitter.compared, seed)

@@ -11,6 +11,7 @@ from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import Compared, Comparison, Measure
 from fairpca.estimator import FairPCA
+from fairpca.fitting import variance_kept
 from fairpca.inference import ComparedRows, Evidence
 from fairpca.rows import strata_of
 from fairpca.selection._tables import part_of
@@ -80,16 +81,10 @@ class HeldOut:
         model : FairPCA
             Fitted to other rows.
         """
-        X = np.asarray(self.X, dtype=np.float64) / model.scale_
-        return _variance(self._projections(model), self.rows.masses) / _variance(X, self.rows.masses)
+        return variance_kept(model, self.X, self.rows.attached)
 
     def _projections(self, model: FairPCA) -> FloatArray:
         return np.asarray(model.transform(self.X), dtype=np.float64)
-
-
-def _variance(rows: FloatArray, masses: FloatArray) -> float:
-    centred = rows - np.average(rows, axis=0, weights=masses)
-    return float(np.average(centred**2, axis=0, weights=masses).sum())
 
 
 def _on_rows(measure: Measure, rows: ComparedRows, j: int) -> Measure:

@@ -8,18 +8,22 @@ import numpy as np
 
 from fairpca._utils.typing import IntArray
 from fairpca.comparison import People
+from fairpca.rows import is_sparse
 
 
 def by_position(table: Any) -> Any:
-    """Return a table whose rows are told apart by their positions alone.
+    """Return a table whose rows are told apart, and may be chosen, by their positions alone.
 
     Labels of rows were compared once, on the whole table; the same labels in a part would be compared again.
 
     Parameters
     ----------
-    table : array-like, frame or mapping of n rows
+    table : array-like, frame, sparse array or matrix, or mapping of n rows
         What a user passed.
     """
+    if is_sparse(table):
+        # Other formats cannot be indexed by rows.
+        return table.tocsr()
     return table.reset_index(drop=True) if hasattr(table, "reset_index") else table
 
 

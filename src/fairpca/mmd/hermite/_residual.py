@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from scipy.stats import t as student
+from sklearn.utils import gen_batches
 
-from fairpca._utils.typing import FloatArray, IntArray
+from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.hermite._basis import HermiteBasis
@@ -22,6 +24,9 @@ N_PARTS = 16
 
 FEWEST_DEALT = 16 * N_PARTS
 """Rows of a group from which on they are dealt to the parts; fewer are in every part."""
+
+PIECE_ROWS = 4096 + 512
+"""Rows whose features are in memory at a time, 36 MB of a thousand: all of a small part."""
 
 CONFIDENCE = 0.999
 """Probability with which the error stays within the stated one."""
@@ -171,14 +176,14 @@ class _Sample:
     def _of_part(self, part: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the light rows of one part, its estimate, and the influence of each of these rows."""
         part = part[np.argsort(self.strata[part], kind="stable")]
-        features = self.basis.values(np.ascontiguousarray(self.Z[part].T))
-        residuals = residuals_of_features(features)
-        stratum, light = self.strata[part], heaviness(self.weights[part], residuals) <= self.level
+        stratum, features = self.strata[part], _Features(self.basis, self.Z[part])
+        residuals, light, moments = self._light(part, features)
         drawn = np.maximum(np.bincount(stratum[light], minlength=len(self.counts)), 1)
         # Heavy rows that were drawn stay, without weight.
-        weights = self.weights[part] * (light * (self.counts / drawn)[stratum])[:, None]
-        of_heavy, of_light = self._felt(part, features, weights)
-        own = self._felt_in_stratum(part, features, weights)
+        stand_for = self.counts / drawn
+        weights = self.weights[part] * (light * stand_for[stratum])[:, None]
+        smooth = self._felt_of_features(stratum, features, stand_for[:, None, None] * moments)
+        of_heavy, of_light, own = self._felt(part, weights) - smooth
         without_self = own - residuals[:, None] * weights
         # Of n (n - 1) pairs of a stratum the part has k (k - 1).
         pairs = (1 - 1 / np.maximum(self.counts, 1)) / np.maximum(1 - 1 / drawn, 0.5)
@@ -186,30 +191,83 @@ class _Sample:
         value = np.einsum("ic,ic->c", weights, potential + of_heavy)
         return part[light], value, (2 * drawn[stratum][:, None] * weights * potential)[light]
 
-    def _felt(self, part: IntArray, features: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return R w at the rows of a part, for the heavy rows and for those of the part."""
+    def _light(self, part: IntArray, features: "_Features") -> tuple[FloatArray, BoolArray, FloatArray]:
+        """Return residuals, which rows of a part are light, and the moments of those, of shape (n_strata, D, c)."""
+        residuals, light = np.empty(len(part)), np.empty(len(part), dtype=bool)
+        moments = np.zeros((len(self.counts), self.basis.n_features, self.weights.shape[1]))
+        for piece, values in features:
+            residuals[piece] = residuals_of_features(values)
+            weights = self.weights[part[piece]]
+            light[piece] = heaviness(weights, residuals[piece]) <= self.level
+            for s, own in _runs(self.strata[part[piece]]):
+                moments[s] += values[:, own] @ (weights[own] * light[piece][own, None])
+        return residuals, light, moments
+
+    def _felt(self, part: IntArray, weights: FloatArray) -> FloatArray:
+        """Return K w at the rows of a part for heavy rows, for those of the part, and for those of their own stratum.
+
+        The rows are sorted by strata; the result has the shape (3, n, n_columns).
+        """
         n_columns, n_heavy = weights.shape[1], len(self.heavy.weights)
         operand = np.zeros((n_heavy + len(part), 2 * n_columns))
         operand[:n_heavy, :n_columns] = self.heavy.weights
         operand[n_heavy:, n_columns:] = weights
-        moments = np.hstack([self._heavy_moments, features @ weights])
         products = kernel_products(np.vstack([self.heavy.positions, self.Z[part]]), operand, 1.0)[n_heavy:]
-        of_heavy, of_light = np.hsplit(products - features.T @ moments, 2)
-        return of_heavy, of_light
+        own_products = np.empty_like(weights)
+        for _, own in _runs(self.strata[part]):
+            own_products[own] = kernel_products(self.Z[part[own]], weights[own], 1.0)
+        return np.stack([*np.hsplit(products, 2), own_products])
 
-    def _felt_in_stratum(self, part: IntArray, features: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return R w at the rows of a part, which are sorted by strata, for the rows of their own stratum."""
-        felt = np.zeros_like(weights)
-        _, starts = np.unique(self.strata[part], return_index=True)
-        for start, end in pairwise([*starts.tolist(), len(part)]):
-            own = slice(start, end)
-            moments = features[:, own] @ weights[own]
-            felt[own] = kernel_products(self.Z[part[own]], weights[own], 1.0) - features[:, own].T @ moments
+    def _felt_of_features(self, stratum: IntArray, features: "_Features", moments: FloatArray) -> FloatArray:
+        """Return what the features have of `_felt`, given the moments of each stratum."""
+        felt = np.empty((3, len(stratum), moments.shape[2]))
+        together = np.hstack([self._heavy_moments, moments.sum(axis=0)])
+        for piece, values in features:
+            felt[0, piece], felt[1, piece] = np.hsplit(values.T @ together, 2)
+            for s, own in _runs(stratum[piece]):
+                felt[2, piece][own] = values[:, own].T @ moments[s]
         return felt
 
     @cached_property
     def _heavy_moments(self) -> FloatArray:
         return self.basis.moments(np.ascontiguousarray(self.heavy.positions.T), self.heavy.weights.T).T
+
+
+@dataclass(frozen=True)
+class _Features:
+    """Features of rows, some rows at a time; where rows are more than one piece they are made anew for each use.
+
+    Attributes
+    ----------
+    basis : HermiteBasis
+        The features.
+    Z : ndarray of shape (n, d)
+        The rows.
+    """
+
+    basis: HermiteBasis
+    Z: FloatArray
+
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
+        if len(self.Z) <= PIECE_ROWS:
+            yield slice(0, len(self.Z)), self._all
+            return
+        for piece in gen_batches(len(self.Z), PIECE_ROWS):
+            yield piece, self._of(piece)
+
+    @cached_property
+    def _all(self) -> FloatArray:
+        return self._of(slice(None))
+
+    def _of(self, piece: slice) -> FloatArray:
+        return self.basis.values(np.ascontiguousarray(self.Z[piece].T))
+
+
+def _runs(strata: IntArray) -> Iterator[tuple[int, slice]]:
+    """Yield each stratum of sorted rows and where its rows are."""
+    found, starts = np.unique(strata, return_index=True)
+    for s, (start, end) in zip(found.tolist(), pairwise([*starts.tolist(), len(strata)]), strict=True):
+        yield s, slice(start, end)
 
 
 def _unseen_share(n_drawn: int, count: int, in_every_part: bool) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, IntArray
+from fairpca.rows._array import ArrayRows
 from fairpca.rows._protocol import Partial, Transform
 from fairpca.rows._strata import StratifiedDraw, shares
 from fairpca.rows.dask._blocks import Blocks
@@ -106,6 +107,10 @@ class DaskRows:
         by_block = _split_by_block(np.sort(indices), ends)
         picked = self.total_by_block(rows_of_block, [(each, transform) if len(each) else None for each in by_block])
         return picked.X, picked.attached
+
+    def taken(self, indices: AnyArray) -> ArrayRows:
+        """Return rows in memory, see `Rows.taken`."""
+        return ArrayRows(*self.sample(indices))
 
     def attached_column(self, position: int) -> AnyArray:
         """Return one number attached to every row, see `Rows.attached_column`."""

@@ -1,0 +1,265 @@
+"""Sparse tables give the answers of the same tables in arrays, and are never made dense beyond a block."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import check_estimator_sparse_array, check_estimator_sparse_matrix
+
+from fairpca import FairPCA, FairPCACV, FairPCAPath, audit
+from fairpca.exceptions import NoSensitiveFeaturesWarning, TrainingRowsWarning
+from fairpca.metrics import explained_variance, fair_variance_scorer, mmd2
+from fairpca.report import make_report
+from fairpca.rows import SparseRows, compressed, n_distinct
+
+FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Rows of which two fifths are stored, in two groups that differ in two columns."""
+    rng = np.random.default_rng(3)
+    group = np.repeat(["a", "b"], [140, 160])
+    stored = rng.random((300, 8)) < 0.4
+    X = np.where(stored, rng.normal(size=stored.shape) * np.linspace(2, 0.5, 8), 0.0)
+    X[:, :2] += np.where(stored[:, :2] & (group == "b")[:, None], 1.5, 0.0)
+    return X, group
+
+
+def fit(X, group, d=2, **parameters):
+    people = {name: parameters.pop(name) for name in ("y", "sample_weight") if name in parameters}
+    return FairPCA(d, tolerance=1e-2, random_state=0, **parameters).fit(X, sensitive_features=group, **people)
+
+
+def assert_same(one, other):
+    np.testing.assert_allclose(one.components_, other.components_, atol=1e-10)
+    np.testing.assert_allclose(one.mean_, other.mean_, atol=1e-12)
+    assert one.mmd2_ == pytest.approx(other.mmd2_, abs=1e-12)
+    assert one.mmd_method_ == other.mmd_method_
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize(("mmd", "d"), [("exact", 2), ("fourier", 2), ("hermite", 3)])
+def test_the_answer_is_that_of_the_array(table, mmd, d, standardize):
+    X, group = table
+    dense, compact = (fit(rows, group, d, mmd=mmd, standardize=standardize) for rows in (X, sparse.csr_array(X)))
+    assert dense.mmd_method_ == mmd
+    assert_same(compact, dense)
+    rows = sparse.csc_array(X)
+    np.testing.assert_allclose(compact.transform(rows), dense.transform(X), atol=1e-12)
+    np.testing.assert_allclose(compact.residuals(rows), dense.residuals(X), atol=1e-12)
+    assert compact.score(rows) == pytest.approx(dense.score(X), abs=1e-12)
+
+
+@pytest.mark.parametrize("mmd", ["exact", "fourier"])
+def test_weights_labels_and_several_attributes(table, rng, mmd):
+    X, group = table
+    people = {"group": group, "age": rng.normal(size=len(X)), "third": rng.integers(3, size=len(X))}
+    known = {"y": rng.integers(2, size=len(X)), "sample_weight": rng.integers(3, size=len(X))}
+    known["sample_weight"][:20] = 0
+    parameters = {"fairness": "equal_opportunity", "favourable": 1, "mmd": mmd, **known}
+    assert_same(fit(sparse.csr_array(X), people, **parameters), fit(X, people, **parameters))
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA:scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format(table, format, kind):
+    X, group = table
+    rows = getattr(sparse, f"{format}_{kind}")(X)
+    before = rows.copy()
+    model = fit(rows, group, mmd="fourier")
+    assert_same(model, fit(X, group, mmd="fourier"))
+    np.testing.assert_allclose(model.transform(rows), model.transform(X), atol=1e-12)
+    assert rows.nnz == before.nnz
+    np.testing.assert_array_equal(rows.toarray(), before.toarray())
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float32])
+def test_other_numbers_are_those_of_the_array(table, dtype):
+    X, group = table
+    whole = np.rint(2 * np.abs(X)).astype(dtype)
+    dense, compact = (fit(rows, group, mmd="fourier") for rows in (whole, sparse.csr_array(whole)))
+    assert_same(compact, dense)
+    projected = compact.transform(sparse.csr_array(whole))
+    assert projected.dtype == dense.transform(whole).dtype == (np.float32 if dtype is np.float32 else np.float64)
+
+
+def stored_twice(X):
+    rows = sparse.csr_array(X)
+    halves = np.repeat(rows.data / 2, 2), np.repeat(rows.indices, 2), 2 * rows.indptr
+    return sparse.csr_array(halves, shape=X.shape)
+
+
+def zeros_stored(X):
+    n, p = X.shape
+    return sparse.csr_array((X.ravel(), np.tile(np.arange(p), n), np.arange(0, n * p + 1, p)), shape=X.shape)
+
+
+def unsorted(X):
+    rows = zeros_stored(X)
+    rows.indices, rows.data = rows.indices[::-1].copy(), rows.data.reshape(X.shape)[:, ::-1].ravel()
+    return rows
+
+
+@pytest.mark.parametrize("store", [stored_twice, zeros_stored, unsorted])
+def test_how_entries_are_stored_does_not_matter(table, store):
+    X, group = table
+    rows = store(X)
+    stored = rows.indices.copy(), rows.data.copy()
+    for mmd in ("exact", "fourier"):
+        assert_same(fit(rows, group, mmd=mmd), fit(X, group, mmd=mmd))
+    np.testing.assert_array_equal(rows.indices, stored[0])
+    np.testing.assert_array_equal(rows.data, stored[1])
+    assert n_distinct(compressed(rows)) == len(np.unique(X, axis=0))
+
+
+def test_empty_rows_and_columns_and_columns_far_from_zero(table):
+    X, group = table
+    odd = np.column_stack([X, np.zeros(len(X)), 1e7 + X[:, 0]])
+    odd[40:60, :9] = 0.0
+    assert_same(fit(sparse.csr_array(odd), group, mmd="fourier"), fit(odd, group, mmd="fourier"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (sparse.csr_array(np.eye(6) * 1j), "dtype complex128, which is not a real number; use float64"),
+        (sparse.coo_array(np.arange(6.0)), r"shape \(6,\); it must be \(n_samples, n_features\)"),
+        (sparse.csr_array((6, 0)), r"shape \(6, 0\).*at least 2 samples and 1 feature"),
+        (sparse.csr_array((1, 3)), r"shape \(1, 3\).*at least 2 samples"),
+    ],
+)
+def test_what_is_no_table_of_numbers_gets_one_clear_sentence(rows, message):
+    with pytest.raises(ValueError, match=message):
+        fit(rows, np.arange(rows.shape[0]) % 2)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+def test_numbers_that_are_not_finite_are_named(table, format, value):
+    X, group = table
+    model = fit(X, group)
+    bad = X.copy()
+    bad[270, 4] = value
+    rows = sparse.csr_array(bad).asformat(format)
+    for use in (lambda: fit(rows, group), lambda: model.transform(rows), lambda: model.score(rows)):
+        with pytest.raises(ValueError, match=f"X has {value} in row 270, column 4; drop or impute"):
+            use()
+
+
+def test_other_columns_are_refused_and_names_are_missed(table):
+    pandas = pytest.importorskip("pandas")
+    X, group = table
+    with pytest.raises(ValueError, match="X has 7 features, but FairPCA is expecting 8"):
+        fit(X, group).transform(sparse.csr_array(X[:, :7]))
+    named = fit(pandas.DataFrame(X, columns=list("abcdefgh")), group)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        named.transform(sparse.csr_array(X))
+
+
+def test_path_and_choice_of_the_tolerance(table):
+    X, group = table
+    tolerances = [3e-2, 1e-2]
+    dense, compact = (
+        FairPCAPath(2, tolerances=tolerances, random_state=0).fit(rows, sensitive_features=group)
+        for rows in (X, sparse.coo_array(X))
+    )
+    np.testing.assert_allclose(compact.variances_, dense.variances_, atol=1e-12)
+    dense, compact = (
+        FairPCACV(2, tolerances=tolerances, cv=2, random_state=0).fit(rows, sensitive_features=group)
+        for rows in (X, sparse.coo_array(X))
+    )
+    np.testing.assert_allclose(
+        compact.cv_results_["mean_test_variance"], dense.cv_results_["mean_test_variance"], atol=1e-12
+    )
+    assert_same(compact.best_estimator_, dense.best_estimator_)
+    assert compact.score(sparse.csc_array(X)) == pytest.approx(dense.score(X), abs=1e-12)
+
+
+def test_audit_metrics_and_report(table, tmp_path):
+    X, group = table
+    model, new, others = fit(X[::2], group[::2]), X[1::2], group[1::2]
+    how = {"sensitive_features": others, "adversaries": "linear", "random_state": 0, "n_permutations": 99}
+    dense, compact = (audit(model, rows, **how) for rows in (new, sparse.csc_array(new)))
+    assert compact.measures == dense.measures
+    assert compact.origin.rows == dense.origin.rows
+    with pytest.warns(TrainingRowsWarning, match="same number, same means"):
+        audit(model, sparse.csr_array(X[::2]), **(how | {"sensitive_features": group[::2]}))
+    of_components = audit(model.components_, sparse.csr_array(new), **how)
+    assert of_components.mmd2 == pytest.approx(audit(model.components_, new, **how).mmd2, abs=1e-12)
+    share = explained_variance(sparse.csr_array(new), model.components_)
+    assert share == pytest.approx(explained_variance(new, model.components_), abs=1e-12)
+    assert mmd2(sparse.csr_array(new), sensitive_features=others) == mmd2(new, sensitive_features=others)
+    scorer = fair_variance_scorer()
+    scores = [scorer(model, rows, sensitive_features=others) for rows in (new, sparse.coo_array(new))]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+    pages = [make_report(model, rows, **how).summary for rows in (new, sparse.coo_array(new))]
+    assert pages[0] == pages[1]
+
+
+def test_behind_an_encoder_that_makes_sparse_rows(rng):
+    group = np.repeat(["a", "b"], 150)
+    words = np.column_stack([rng.integers(4 + (group == "b"), size=300), rng.integers(5, size=300)]).astype(str)
+    with_sparse, with_dense = (
+        make_pipeline(OneHotEncoder(sparse_output=is_sparse), FairPCA(2, tolerance=1e-2, random_state=0))
+        for is_sparse in (True, False)
+    )
+    for pipeline in (with_sparse, with_dense):
+        pipeline.fit(words, fairpca__sensitive_features=group)
+    np.testing.assert_allclose(with_sparse.transform(words), with_dense.transform(words), atol=1e-10)
+
+
+@pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
+def test_scikit_learn_knows_that_sparse_tables_are_taken(check):
+    model = FairPCA(tolerance=1e-3)
+    assert model.__sklearn_tags__().input_tags.sparse
+    check("FairPCA", model)
+
+
+def tall(rng, n=40_000, p=120, dtype=np.float64):
+    rows = sparse.random_array((n, p), density=0.05, format="csr", rng=rng, dtype=dtype)
+    return rows, np.arange(n) % 2
+
+
+def peak_of(work):
+    tracemalloc.start()
+    work()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+def test_plain_pca_of_a_table_too_large_to_be_dense_goes_by_blocks(monkeypatch, rng):
+    X, _ = tall(rng, n=4000, p=20)
+    with pytest.warns(NoSensitiveFeaturesWarning):
+        expected = FairPCA(3).fit(X.toarray())
+    monkeypatch.setattr("fairpca.data._method.DENSE_NUMBERS", 1000)
+    with pytest.warns(NoSensitiveFeaturesWarning):
+        model = FairPCA(3).fit(X)
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-10)
+    with pytest.raises(ValueError, match=r'mmd="exact" works on dense rows.*\(4000, 20\) would take 0.00064 GB'):
+        FairPCA(2, mmd="exact").fit(X, sensitive_features=np.arange(4000) % 2)
+
+
+@pytest.mark.thorough
+def test_no_dense_copy_is_made(rng):
+    X, group = tall(rng)
+    dense_bytes = 8 * X.shape[0] * X.shape[1]
+    model = FairPCA(2, tolerance=1e-2, random_state=0)
+    assert peak_of(lambda: model.fit(X, sensitive_features=group)) < 0.7 * dense_bytes
+    for use in (model.transform, model.score, model.residuals):
+        assert peak_of(lambda use=use: use(X)) < 2**26
+
+
+def test_the_blocks_are_those_of_the_array(table):
+    X, _ = table
+    attached = np.zeros((len(X), 1), dtype=np.int8)
+    rows = SparseRows(sparse.csr_array(X), attached)
+    chosen = np.arange(5, 300, 7)
+    np.testing.assert_array_equal(rows.sample(chosen)[0], X[chosen])
+    np.testing.assert_array_equal(rows.taken(chosen).sample(np.arange(3))[0], X[chosen[:3]])

@@ -3,12 +3,10 @@
 
 from abc import abstractmethod
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._utils.typing import AnyArray, FloatArray
@@ -16,12 +14,11 @@ from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.fitting._by_blocks import Projection, Residual, by_blocks
 from fairpca.fitting._checked_rows import checked_rows
 from fairpca.rows import (
     DaskRows,
     Rows,
-    Transform,
-    dense,
     header,
     is_dask,
     is_dask_frame,
@@ -29,41 +26,6 @@ from fairpca.rows import (
     number_blocks,
     rows_in_memory,
 )
-
-BLOCK_NUMBERS = 2**21
-"""Numbers in a block of rows that is projected at once, 16 MB."""
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """z = V'((x - mean) / scale), which may travel to where the rows are.
-
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (p,)
-        What is subtracted from and divides the columns.
-    components : ndarray of shape (d, p)
-        V'.
-    """
-
-    mean: FloatArray
-    scale: FloatArray
-    components: FloatArray
-
-    def __call__(self, X: AnyArray) -> AnyArray:
-        """Project rows, an array of shape (n, p)."""
-        return ((X - self.mean) / self.scale) @ self.components.T
-
-
-@dataclass(frozen=True, eq=False)
-class Residual(Projection):
-    """|x - VV'x|^2 of the centred, scaled rows, in a column."""
-
-    def __call__(self, X: AnyArray) -> AnyArray:
-        """Return the squared distances of rows, an array of shape (n, p), from their reconstructions."""
-        rows = (X - self.mean) / self.scale
-        rows -= (rows @ self.components.T) @ self.components
-        return np.einsum("ij,ij->i", rows, rows)[:, None]
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -281,27 +243,6 @@ def unfitted_copy(estimator: Any) -> Any:
     for name in [name for name in vars(unfitted) if name.endswith("_") and not name.startswith("_")]:
         delattr(unfitted, name)
     return unfitted
-
-
-def by_blocks(transform: Transform, X: Any, width: int, dtype: Any = None) -> AnyArray:
-    """Return what becomes of rows, a block at a time: no second copy of a table that is large, mapped or sparse.
-
-    Parameters
-    ----------
-    transform : callable
-        From rows to as many others.
-    X : ndarray or compressed sparse rows, of shape (n, p)
-        Rows.
-    width : int
-        Columns of the result.
-    dtype : dtype, default=None
-        Of the result; by default float32 if `X` is, else float64.
-    """
-    n, p = X.shape
-    Z = np.empty((n, width), dtype=dtype or (np.float32 if X.dtype == np.float32 else np.float64))
-    for block in gen_batches(n, max(1, BLOCK_NUMBERS // p)):
-        Z[block] = transform(dense(X, block))
-    return Z
 
 
 def variance_kept(model: LinearProjection, X: Any, attached: AnyArray | None = None) -> float:

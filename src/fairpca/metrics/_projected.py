@@ -20,7 +20,7 @@ from fairpca.inference import (
     sampling_levels,
 )
 from fairpca.mmd import Measurement, Scales, bandwidth_rows, median_bandwidth, rows_by_mass
-from fairpca.rows import ArrayRows, DaskRows, Rows, compressed, dense, is_dask, is_sparse, number_blocks
+from fairpca.rows import ArrayRows, DaskRows, Rows, compressed, dense, is_dask, is_sparse, number_blocks, sum_of_block
 
 EXACT_PAIRS = 2e9
 """Pairs of rows up to which all are compared, in some seconds: 60,000 rows."""
@@ -73,10 +73,11 @@ class Projected:
             chosen = _chosen(method, *blocks.shape)
             compared = compare(people, blocks.chunks[0], terms, tolerance)
             rows = DaskRows(blocks, compared.attached)
+            if not np.isfinite(rows.total(sum_of_block)).all():
+                rows.check_finite()
             if chosen != "exact":
                 return cls(rows, compared, chosen)
             held = rows.taken(np.arange(rows.n_rows))
-            held.check_finite()
             return cls(held, replace(compared, attached=held.attached), chosen)
         table = _in_memory(Z)
         chosen = _chosen(method, *table.shape)
@@ -106,8 +107,6 @@ class Projected:
         else:
             accuracy = np.full(self.comparison.n_measures, ACCURACY)
             found = measure_in_blocks(self.rows, self.comparison, sigma, accuracy, scales.factors, self.method)
-            if not np.isfinite(found.values).all():
-                self.rows.check_finite()
         if not unbiased:
             return found
         levels = sampling_levels(self.seen, *kernel)

@@ -14,7 +14,7 @@ from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponen
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2
 from fairpca.mmd import HermiteMMD
-from fairpca.mmd.hermite import _hermite
+from fairpca.mmd.residual import _remainder
 from fairpca.path import fair_pca_path
 from fairpca.solvers import REPMS, Budget, GradientDescent, Status
 
@@ -88,7 +88,7 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
 
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
     monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
-    monkeypatch.setattr(_hermite, "PART_ROWS", (64,))
+    monkeypatch.setattr(_remainder, "PART_ROWS", (64,))
     monkeypatch.setattr(_many_rows, "N_FEATURES", 30)
     X, group = rows
     with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):

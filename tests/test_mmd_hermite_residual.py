@@ -7,7 +7,7 @@ from comparisons import by_weights, exact_mmd, weights_of_groups
 from fairpca import FairPCA
 from fairpca.metrics import mmd2
 from fairpca.mmd import Coordinates, HermiteMMD
-from fairpca.mmd.hermite import _heavy
+from fairpca.mmd.residual import _heavy
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.5

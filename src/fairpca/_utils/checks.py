@@ -61,11 +61,11 @@ def check_bandwidth(
 
 def check_mmd(mmd: Any, n_components: int, argument: str = "mmd") -> str:
     """Return how the discrepancy is to be computed."""
-    name = check_name(argument, mmd, ["auto", "exact", "fourier", "hermite"])
+    name = check_name(argument, mmd, ["auto", "exact", "fourier", "hermite", "nystroem"])
     if name == "fourier" and n_components > MOST_FOURIER:
         raise ValueError(
             f'{argument}="fourier" takes at most {MOST_FOURIER} components, because its frequencies grow exponentially '
-            f'with them; got n_components={n_components}. Use "hermite", "exact" or "auto".'
+            f'with them; got n_components={n_components}. Use "hermite", "nystroem", "exact" or "auto".'
         )
     return name
 

@@ -22,6 +22,7 @@ from fairpca.mmd import (
     HermiteMMD,
     Ledger,
     Measurement,
+    NystroemMMD,
     TwoLevelMMD,
     bandwidth_rows,
     median_bandwidth,
@@ -40,13 +41,16 @@ N_FEATURES = 1000
 CURVATURE_FEATURES = 256
 """Hermite features of the Hessian, which may be fewer: it shapes steps but not where they end."""
 
-EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9}
+N_LANDMARKS = 1024
+"""Rows from which the Nystroem method sees the kernel; what they leave out is estimated or measured as well."""
+
+EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9, "nystroem": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
 
 THINNED_NUMBERS = 2**22
 """Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
 
-LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 8_000}
+LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 8_000, "nystroem": 8_000}
 """Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
 
 FINEST = 1e-12
@@ -66,7 +70,7 @@ class ManyRows:
         Raw rows, with the stratum of each attached.
     comparison : Comparison
         What is compared.
-    method : {"fourier", "hermite"}
+    method : {"fourier", "hermite", "nystroem"}
         How the discrepancy of all rows is computed.
     coordinates : Coordinates
         From raw rows to principal axes.
@@ -205,7 +209,10 @@ class ManyRows:
         if self.method == "fourier":
             arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
             return FourierMMD(*arguments, accuracy=accuracy, factors=self.factors)
-        return self._hermite(N_FEATURES)
+        if self.method == "hermite":
+            return self._hermite(N_FEATURES)
+        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
+        return NystroemMMD(*arguments, n_landmarks=N_LANDMARKS, seed=self.seed)
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -213,13 +220,18 @@ class ManyRows:
 
     @cached_property
     def _second_order(self) -> HermiteMMD | None:
-        """Features that have a Hessian; None for several scales, for which there are none."""
-        return self._hermite(CURVATURE_FEATURES) if len(self.factors) == 1 else None
+        """Features that have a Hessian; None for several scales and many components, for which there are none."""
+        served = len(self.factors) == 1 and self.method != "nystroem"
+        return self._hermite(CURVATURE_FEATURES) if served else None
 
     def _hermite(self, n_features: int) -> HermiteMMD:
-        (factor,) = self.factors
-        arguments = (self.rows, self.coordinates, self.comparison, factor * self.bandwidth)
+        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
         return HermiteMMD(*arguments, n_features=n_features, seed=self.seed)
+
+    @property
+    def _single_bandwidth(self) -> float:
+        (factor,) = self.factors
+        return factor * self.bandwidth
 
     def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
         return FairSubspaceProblem(
@@ -249,7 +261,7 @@ def prepare_many_rows(
         Raw rows, with the stratum of each attached.
     comparison : Comparison or None
         What is compared; None for plain PCA.
-    method : {"fourier", "hermite"}
+    method : {"fourier", "hermite", "nystroem"}
         How the discrepancy of all rows is computed.
     standardize : bool
         Scale the columns to unit variance.

@@ -23,6 +23,9 @@ MOST_FOURIER_SCALES = 2
 """Components up to which the Fourier quadrature is of use for several scales: in three dimensions the frequencies up to
 where the narrowest ends, spaced as the widest needs them, are more than a million."""
 
+MOST_HERMITE = 16
+"""Components up to which Hermite features are the better choice; beyond, steps go farther than these are good for."""
+
 EVALUATIONS = 100
 """Values with gradients that a fit takes, about."""
 
@@ -37,11 +40,11 @@ LONG = 120.0
 
 
 def choose_method(mmd: str, X: Any, n_components: int) -> str:
-    """Return "exact", "fourier" or "hermite", and warn before work that takes minutes.
+    """Return "exact", "fourier", "hermite" or "nystroem", and warn before work that takes minutes.
 
     Parameters
     ----------
-    mmd : {"auto", "exact", "fourier", "hermite"}
+    mmd : {"auto", "exact", "fourier", "hermite", "nystroem"}
         What was asked for.
     X : ndarray or compressed sparse rows, of shape (n, p)
         Rows.
@@ -93,11 +96,11 @@ def _n_distinct(X: Any) -> int:
 
 
 def linear_method(mmd: str, n_components: int) -> str:
-    """Return "fourier" or "hermite".
+    """Return "fourier", "hermite" or "nystroem".
 
     Parameters
     ----------
-    mmd : {"auto", "fourier", "hermite"}
+    mmd : {"auto", "exact", "fourier", "hermite", "nystroem"}
         What was asked for; "exact", which needs the rows in memory, is refused.
     n_components : int
         d.
@@ -109,7 +112,9 @@ def linear_method(mmd: str, n_components: int) -> str:
         )
     if mmd != "auto":
         return mmd
-    return "fourier" if n_components <= MOST_FOURIER else "hermite"
+    if n_components <= MOST_FOURIER:
+        return "fourier"
+    return "hermite" if n_components <= MOST_HERMITE else "nystroem"
 
 
 def check_scales(scales: Scales, method: str, n_components: int) -> None:
@@ -119,12 +124,12 @@ def check_scales(scales: Scales, method: str, n_components: int) -> None:
     ----------
     scales : Scales
         What was asked for.
-    method : {"fourier", "hermite"}
+    method : {"fourier", "hermite", "nystroem"}
         How the discrepancy of all rows is to be computed.
     n_components : int
         d.
     """
-    if not scales.is_single and (method == "hermite" or n_components > MOST_FOURIER_SCALES):
+    if not scales.is_single and (method != "fourier" or n_components > MOST_FOURIER_SCALES):
         raise ValueError(
             f"bandwidth={scales} takes at most {MOST_FOURIER_SCALES} components beyond {EXACT_ROWS} distinct rows, "
             f'with mmd="fourier"; got n_components={n_components} and mmd="{method}": use mmd="exact", which compares '

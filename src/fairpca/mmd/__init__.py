@@ -10,6 +10,7 @@ from fairpca.mmd._two_level import Ledger, TwoLevelMMD
 from fairpca.mmd.exact import ExactMMD, Islands, engine, gaussian_products, kernel_products, using_engine
 from fairpca.mmd.fourier import FourierMMD
 from fairpca.mmd.hermite import HermiteMMD
+from fairpca.mmd.nystroem import NystroemMMD
 
 __all__ = [
     "Approximation",
@@ -20,6 +21,7 @@ __all__ = [
     "Islands",
     "Ledger",
     "Measurement",
+    "NystroemMMD",
     "Scales",
     "TwoLevelMMD",
     "bandwidth_rows",

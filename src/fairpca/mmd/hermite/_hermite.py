@@ -15,7 +15,6 @@ from fairpca.mmd._forms import factor, weighted_form
 from fairpca.mmd._measurement import Measurement
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
-from fairpca.mmd.hermite._heavy import HeavyRows
 from fairpca.mmd.hermite._hessian import second_order_field, second_order_sums_of_block
 from fairpca.mmd.hermite._passes import (
     force_rates_of_block,
@@ -24,12 +23,9 @@ from fairpca.mmd.hermite._passes import (
     moments_of_block,
     residuals_of_block,
 )
-from fairpca.mmd.hermite._residual import ResidualSample
 from fairpca.mmd.hermite._widened import WidenedBasis
+from fairpca.mmd.residual import Remainder, Residuals, ResidualSample
 from fairpca.rows import Partial, Rows
-
-PART_ROWS = (4096, 16384)
-"""Rows of the parts of the sample that tells what features leave out: the second where the first is too few."""
 
 MAKING = 20
 """Multiply-adds in a matrix product that take as long as making one feature of one row."""
@@ -82,8 +78,7 @@ class HermiteMMD:
         self._data, self._sample = data.seen_from_the_body()
         self._basis: HermiteBasis | None = None
         self.n_features = n_features
-        self._seed = seed
-        self._residual_samples: dict[int, ResidualSample] = {}
+        self._remainder = Remainder(self._data, seed)
         self.offset: FloatArray = np.zeros(self.n_measures)
 
     def anchored(self, V: FloatArray, offset: FloatArray | None = None) -> "HermiteMMD":
@@ -111,18 +106,8 @@ class HermiteMMD:
 
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
         """Return the vector h at V with its errors, see `Approximation`."""
-        for part_rows in PART_ROWS:
-            measured = Measurement(*self.value_and_error(V, self._residual_sample(part_rows)))
-            if np.all(measured.errors <= error):
-                break
-        return measured
-
-    def _residual_sample(self, part_rows: int) -> ResidualSample:
-        """Return the sample with so many rows in a part; it is drawn once."""
-        if part_rows not in self._residual_samples:
-            generator = np.random.default_rng([self._seed, part_rows])
-            self._residual_samples[part_rows] = self.residual_sample(generator, part_rows)
-        return self._residual_samples[part_rows]
+        basis = self._basis_at(V)
+        return self._remainder.measured(V, basis, self._residuals(V, basis), error)
 
     def features_value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_D) at V, without offset.
@@ -162,9 +147,7 @@ class HermiteMMD:
         values, bounds : ndarray of shape (n_measures,)
             The estimates, and how far at most each is from the exact h_j but for rounding.
         """
-        least, diagonal, most, _ = self._range(V, self._basis_at(V))
-        estimate = least + diagonal
-        return estimate, np.maximum(estimate - least, most - estimate)
+        return self._remainder.value_and_bound(self._residuals(V, self._basis_at(V)))
 
     def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
         """Return the vector h at V and its errors, given a sample of the rows, without use of the offset.
@@ -186,10 +169,7 @@ class HermiteMMD:
             The estimates and their errors.
         """
         basis = self._basis_at(V)
-        least, diagonal, most, heavy = self._range(V, basis)
-        left_out, errors = map(self._data.sum_of_columns, sample.estimate(V, basis, heavy))
-        values = np.clip(least + diagonal + left_out, least, most)
-        return values, np.minimum(errors, np.maximum(values - least, most - values))
+        return self._remainder.value_and_error(V, basis, self._residuals(V, basis), sample)
 
     def residual_sample(self, generator: np.random.Generator, part_rows: int) -> ResidualSample:
         """Draw a sample of the rows for `value_and_error`.
@@ -203,13 +183,9 @@ class HermiteMMD:
         """
         return ResidualSample.draw(self._data, generator, part_rows)
 
-    def _range(self, V: FloatArray, basis: HermiteBasis) -> tuple[FloatArray, FloatArray, FloatArray, HeavyRows]:
-        """Return the least each h_j can be, what the residual's diagonal adds, the most it can be, and heavy rows."""
-        columns = self._data.comparison.columns
-        sums = self._data.rows.total(residuals_of_block, columns, self._frame(V, basis), basis)
-        least = self._data.sum_of_columns(np.einsum("cf,cf->c", sums.moments, sums.moments))
-        most = least + self._data.sum_of_columns(sums.spread**2)
-        return least, self._data.sum_of_columns(sums.diagonal), most, sums.heavy
+    def _residuals(self, V: FloatArray, basis: HermiteBasis) -> Residuals:
+        """Return the sums of what the features leave out."""
+        return self._data.rows.total(residuals_of_block, self._data.comparison.columns, self._frame(V, basis), basis)
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_D + offset) and the Euclidean gradient of each entry, in two passes.

@@ -5,7 +5,6 @@ What is here runs on one block of rows, maybe in another process, and returns so
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,42 +13,12 @@ from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
 from fairpca.mmd.hermite._basis import HermiteBasis
-from fairpca.mmd.hermite._heavy import HeavyRows
+from fairpca.mmd.residual import Residuals
 from fairpca.rows import strata_of
 
 PIECE_NUMBERS = 2**20
 """Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
 wait for each other's interpreter lock, which every short operation takes."""
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """Moments of the features, with what they leave of the kernel.
-
-    Attributes
-    ----------
-    moments : ndarray of shape (n_columns, D)
-        sum_i w_ic Phi(y_i).
-    diagonal : ndarray of shape (n_columns,)
-        sum_i w_ic^2 r_i with the residual r_i = 1 - |Phi(y_i)|^2 of the kernel at row i.
-    spread : ndarray of shape (n_columns,)
-        sum_i |w_ic| sqrt(r_i).
-    heavy : HeavyRows
-        The rows with the largest |w_i| sqrt(r_i).
-    """
-
-    moments: FloatArray
-    diagonal: FloatArray
-    spread: FloatArray
-    heavy: HeavyRows
-
-    def __add__(self, other: "Residuals") -> "Residuals":
-        return Residuals(
-            self.moments + other.moments,
-            self.diagonal + other.diagonal,
-            self.spread + other.spread,
-            self.heavy + other.heavy,
-        )
 
 
 def moments_of_block(
@@ -66,27 +35,15 @@ def residuals_of_block(
     X: AnyArray, attached: AnyArray, columns: RowWeights, frame: Coordinates, basis: HermiteBasis
 ) -> Residuals:
     """Return moments and residuals of a block."""
-    n_columns, d = columns.n_columns, frame.matrix.shape[1]
-    nothing = np.zeros(n_columns)
-    total = Residuals(np.zeros((n_columns, basis.n_features)), nothing, nothing, HeavyRows.none(d, n_columns))
+    total = Residuals.none(columns.n_columns, basis.n_features, frame.matrix.shape[1])
     workspace = workspace_for(basis.n_features)
     start = 0
     for rows, piece_weights in pieces(X, columns.of(attached), frame, basis.n_features):
         strata = strata_of(attached[start : start + len(rows)])
         start += len(rows)
         Y = frame.matrix.T @ rows.T
-        features = basis.values(Y, workspace)
-        residual = residuals_of_features(features)
-        spread = np.abs(piece_weights) @ np.sqrt(residual)
-        heavy = HeavyRows.of(Y.T, piece_weights.T, strata, residual)
-        total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread, heavy)
+        total += Residuals.of(Y, piece_weights, strata, basis.values(Y, workspace))
     return total
-
-
-def residuals_of_features(features: FloatArray) -> FloatArray:
-    """Return r = 1 - |Phi|^2, at least 0, for features of shape (D, n)."""
-    # Rounding can bring the sum of squares above 1.
-    return np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
 
 
 def moment_rates_of_block(

@@ -1,4 +1,4 @@
-"""The rows that Hermite features serve worst, found in a pass over all of them."""
+"""The rows that features serve worst, found in a pass over all of them."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass

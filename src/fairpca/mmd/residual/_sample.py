@@ -1,4 +1,4 @@
-"""What Hermite features leave out of MMD^2: the heaviest rows exactly, the others from a random sample."""
+"""Random rows that tell what features leave out of MMD^2, beside the heaviest rows, which are compared exactly."""
 # SPDX-License-Identifier: MIT
 
 import math
@@ -14,9 +14,8 @@ from sklearn.utils import gen_batches
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
-from fairpca.mmd.hermite._basis import HermiteBasis
-from fairpca.mmd.hermite._heavy import HeavyRows, heaviness
-from fairpca.mmd.hermite._passes import residuals_of_features
+from fairpca.mmd.residual._heavy import HeavyRows, heaviness
+from fairpca.mmd.residual._sums import Features, residuals_of_features
 from fairpca.rows import StratifiedDraw, deal
 
 N_PARTS = 16
@@ -74,14 +73,14 @@ class ResidualSample:
         drawn = data.rows.stratified_draw(min(data.rows.n_rows, N_PARTS * part_rows), generator)
         return cls(data, drawn, generator.permutation(len(drawn.indices)))
 
-    def estimate(self, V: FloatArray, basis: HermiteBasis, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
+    def estimate(self, V: FloatArray, basis: Features, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
         """Return sum_{i != j} w_ic w_jc R(z_i, z_j) for each column c, and how far the estimate may be off.
 
         Parameters
         ----------
         V : ndarray of shape (r, d)
             Loading matrix.
-        basis : HermiteBasis
+        basis : Features
             The features.
         heavy : HeavyRows
             The heaviest of all rows.
@@ -129,7 +128,7 @@ class _Sample:
         How heavy all others are at most.
     largest : ndarray of shape (n_strata, n_columns)
         No less than the largest weight of a row of each stratum.
-    basis : HermiteBasis
+    basis : Features
         The features.
     """
 
@@ -140,7 +139,7 @@ class _Sample:
     heavy: HeavyRows
     level: float
     largest: FloatArray
-    basis: HermiteBasis
+    basis: Features
 
     def estimate(self, parts: list[IntArray]) -> tuple[FloatArray, FloatArray]:
         """Return 2 w_H'R w + sum_{i != j} w_i w_j R_ij over all light rows i, j and heavy rows H, and its error.
@@ -282,14 +281,14 @@ def _unseen_share(n_drawn: int, count: int, in_every_part: bool) -> float:
     return min(1.0, math.sqrt(2 * doubt * N_PARTS) / n_drawn)
 
 
-def among_heavy_rows(heavy: HeavyRows, basis: HermiteBasis) -> FloatArray:
+def among_heavy_rows(heavy: HeavyRows, basis: Features) -> FloatArray:
     """Return sum_{i != j} w_ic w_jc R(z_i, z_j) over the heavy rows, for each column c.
 
     Parameters
     ----------
     heavy : HeavyRows
         The rows.
-    basis : HermiteBasis
+    basis : Features
         The features.
     """
     if not len(heavy.weights):

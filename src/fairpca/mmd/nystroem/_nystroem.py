@@ -1,0 +1,239 @@
+"""The MMD^2 of rows projected to many dimensions, in time linear in the rows, by Nystroem features."""
+# SPDX-License-Identifier: MIT
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
+from fairpca.comparison import Comparison
+from fairpca.mmd._coordinates import Coordinates, MeasuredRows, main_body
+from fairpca.mmd._forms import Factors
+from fairpca.mmd._measurement import Measurement
+from fairpca.mmd.nystroem._landmarks import RIDGE, Landmarks
+from fairpca.mmd.nystroem._passes import (
+    forces_of_block,
+    residuals_of_block,
+    sums_and_slopes_of_block,
+    sums_of_block,
+    with_moments,
+)
+from fairpca.mmd.residual import Remainder, Residuals, ResidualSample
+from fairpca.rows import Partial, Rows
+
+STEP = 1e-5
+"""Length, relative to the frame's, of the steps between gradients whose difference is a Hessian product."""
+
+MAKING = 20
+"""Multiply-adds in a matrix product that take as long as one kernel value."""
+
+
+class NystroemMMD:
+    r"""Discrepancies h_j(V) = <P_j, W'KW> of projected rows, with the kernel seen from m landmarks.
+
+    Landmarks are rows x_l, drawn once, that move with the frame: c_l = V'x_l. With their kernel matrix K_mm and
+    u_b = sum_i w_ib k(c, z_i),
+
+    .. math:: h_m = \langle P_j, U' K_{mm}^{-1} U \rangle \le h
+
+    is the discrepancy after projection on the span of the landmarks' kernel functions.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows, with the stratum of each attached.
+    coordinates : Coordinates
+        From raw rows to the coordinates of the frames V.
+    comparison : Comparison
+        What is compared.
+    bandwidth : float
+        sigma.
+    n_landmarks : int, default=1024
+        m, fewer where the table has not so many different rows.
+    seed : int, default=0
+        Draws the landmarks, and the samples on which errors are estimated.
+
+    Notes
+    -----
+    Distances are all that counts, so that h_m is a smooth function of the subspace, wherever it is and however far a
+    solver moves: many components of a Hermite basis have to be turned back to where it was fitted, which is not smooth
+    after large steps. With a = K_mm^-1 u the gradient has the forces 2 w_i sum_l a_l k_il (c_l - z_i) on rows, the
+    same with the roles exchanged on landmarks, and what K_mm adds there.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        coordinates: Coordinates,
+        comparison: Comparison,
+        bandwidth: float,
+        n_landmarks: int = 1024,
+        seed: int = 0,
+    ) -> None:
+        self.n_measures = comparison.n_measures
+        self.n_rows = rows.n_rows
+        self.bandwidth = float(bandwidth)
+        self._data, _ = MeasuredRows(rows, coordinates, comparison, self.bandwidth).seen_from_the_body()
+        self._landmark_rows = _drawn_landmarks(self._data, n_landmarks, np.random.default_rng([seed, n_landmarks]))
+        self._remainder = Remainder(self._data, seed)
+        self.offset: FloatArray = np.zeros(self.n_measures)
+
+    def around(self, V: FloatArray, known: FloatArray) -> "NystroemMMD":
+        """Return the discrepancy for use around V, see `Approximation`."""
+        shifted = copy.copy(self)
+        shifted.offset = known - self.features_value(V)
+        return shifted
+
+    def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
+        """Return the vector h at V with its errors, see `Approximation`."""
+        return self._remainder.measured(V, *self._residuals(V), error)
+
+    def features_value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_m) at V, without offset.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        landmarks = self._landmarks(V)
+        sums = self._total(sums_of_block, V, landmarks)
+        return self._data.by_measure(sums @ landmarks.coefficients(sums).T)
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_m + offset) at V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        return self.features_value(V) + self.offset
+
+    def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
+        """Return the vector h at V and its errors, given a sample of the rows; see `Remainder`.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        sample : ResidualSample
+            Drawn from these rows, see `residual_sample`.
+        """
+        return self._remainder.value_and_error(V, *self._residuals(V), sample)
+
+    def residual_sample(self, generator: np.random.Generator, part_rows: int) -> ResidualSample:
+        """Draw a sample of the rows for `value_and_error`.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Draws it.
+        part_rows : int
+            Rows of each of its parts.
+        """
+        return ResidualSample.draw(self._data, generator, part_rows)
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_m + offset) and the Euclidean gradient of each entry, in two passes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+
+        Returns
+        -------
+        values : ndarray of shape (n_measures,)
+            The values.
+        gradients : ndarray of shape (n_measures, r, d)
+            Their gradients with respect to V.
+        """
+        landmarks, forms = self._landmarks(V), self._data.comparison.forms
+        sums, *slopes = self._total(sums_and_slopes_of_block, V, landmarks)
+        coefficients = landmarks.coefficients(sums)
+        values = self._data.by_measure(sums @ coefficients.T) + self.offset
+        total = self._total(forces_of_block, V, landmarks, 2 * coefficients, forms)
+        of_rows = self._data.gradients(total, landmarks.rotation)
+        forces = _forces_on_landmarks(landmarks, np.stack(slopes), coefficients, forms)
+        return values, of_rows + (forces @ self._landmark_rows).transpose(0, 2, 1)
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative of the gradient of sum_j lambda_j h_j along `direction`, by a central difference.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        direction : ndarray of shape (r, d)
+            Direction E; any matrix, tangent or not.
+        multipliers : ndarray of shape (n_measures,), default=None
+            The lambda_j; by default all 1.
+        """
+        length = float(np.linalg.norm(direction))
+        if length == 0.0:
+            return np.zeros_like(V)
+        weights = np.ones(self.n_measures) if multipliers is None else multipliers
+        step = STEP * float(np.linalg.norm(V)) / length
+        ahead, behind = (self.evaluate(V + t * direction)[1] for t in (step, -step))
+        return np.tensordot(weights, (ahead - behind) / (2 * step), axes=1)
+
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what the gradients at V cost, in multiply-adds of float32.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        d, m = V.shape[1], len(self._landmark_rows)
+        columns = (1 + d) * self._data.comparison.weights.n_columns
+        # Two passes in float64, where products take twice as long.
+        return float(self.n_rows) * 4 * m * (MAKING + d + columns)
+
+    def _landmarks(self, V: FloatArray) -> Landmarks:
+        return Landmarks(self._landmark_rows @ V)
+
+    def _residuals(self, V: FloatArray) -> tuple[Landmarks, Residuals]:
+        """Return the landmarks and the sums of what they leave out."""
+        landmarks = self._landmarks(V)
+        frame = self._data.along(V, landmarks.rotation)
+        return landmarks, self._data.rows.total(residuals_of_block, self._data.comparison.columns, frame, landmarks)
+
+    def _total(self, function: Callable[..., Partial], V: FloatArray, landmarks: Landmarks, *arguments: Any) -> Partial:
+        """Return a sum over the rows with their weights."""
+        frame = self._data.along(V, landmarks.rotation)
+        return self._data.rows.total(function, self._data.comparison.weights, frame, landmarks, *arguments)
+
+
+def _forces_on_landmarks(
+    landmarks: Landmarks, slopes: FloatArray, coefficients: FloatArray, forms: FloatArray
+) -> FloatArray:
+    """Return the gradients of the h_j with respect to the positions of the landmarks, of shape (n_forms, d, m).
+
+    Parameters
+    ----------
+    landmarks : Landmarks
+        The landmarks c.
+    slopes : ndarray of shape (d, k, m)
+        sum_i w_ib z_ia k(c_l, z_i).
+    coefficients : ndarray of shape (k, m)
+        a_b = (K_mm + ridge)^-1 u_b, so that u_b - K_mm a_b is the ridge times a_b.
+    forms : ndarray of shape (n_forms, k, k)
+        P_j.
+    """
+    of_landmarks = with_moments(coefficients, landmarks)[1:] @ landmarks.gram
+    felt = 2 * (slopes - of_landmarks - RIDGE * coefficients * landmarks.points.T[:, None])
+    return Factors.of(forms).forces(felt, coefficients)
+
+
+def _drawn_landmarks(data: MeasuredRows, number: int, generator: np.random.Generator) -> FloatArray:
+    """Return different rows of the main body, every stratum with a fair share, in bandwidths."""
+    in_bandwidths = data.along(np.eye(data.coordinates.matrix.shape[1]), np.eye(data.coordinates.matrix.shape[1]))
+    drawn = data.rows.stratified_draw(number, generator).indices
+    landmarks, _ = data.rows.sample(drawn, in_bandwidths.project)
+    return np.unique(landmarks[main_body(landmarks)], axis=0)

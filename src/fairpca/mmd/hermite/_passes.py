@@ -23,6 +23,28 @@ wait for each other's interpreter lock, which every short operation takes."""
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A few rows of a block.
+
+    Attributes
+    ----------
+    place : slice
+        Where in the block they are.
+    rows : ndarray of shape (n, p)
+        Raw rows.
+    Y : ndarray of shape (d, n)
+        The same in the axes of the basis.
+    weights : ndarray of shape (k, n)
+        Their weights.
+    """
+
+    place: slice
+    rows: AnyArray
+    Y: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
 class Residuals:
     """Moments of the features, with what they leave of the kernel.
 
@@ -57,8 +79,8 @@ def moments_of_block(
 ) -> FloatArray:
     """Return sum_i w_ib Phi(y_i), of shape (k, D)."""
     total = np.zeros((weights.n_columns, basis.n_features))
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        total += basis.moments(frame.matrix.T @ rows.T, piece_weights)
+    for piece in pieces(X, weights.of(attached), frame):
+        total += basis.moments(piece.Y, piece.weights)
     return total
 
 
@@ -69,24 +91,20 @@ def residuals_of_block(
     n_columns, d = columns.n_columns, frame.matrix.shape[1]
     nothing = np.zeros(n_columns)
     total = Residuals(np.zeros((n_columns, basis.n_features)), nothing, nothing, HeavyRows.none(d, n_columns))
-    workspace = workspace_for(basis.n_features)
-    start = 0
-    for rows, piece_weights in pieces(X, columns.of(attached), frame, basis.n_features):
-        strata = strata_of(attached[start : start + len(rows)])
-        start += len(rows)
-        Y = frame.matrix.T @ rows.T
-        features = basis.values(Y, workspace)
-        residual = residuals_of_features(features)
-        spread = np.abs(piece_weights) @ np.sqrt(residual)
-        heavy = HeavyRows.of(Y.T, piece_weights.T, strata, residual)
-        total += Residuals(piece_weights @ features.T, piece_weights**2 @ residual, spread, heavy)
+    strata = strata_of(attached)
+    for piece in pieces(X, columns.of(attached), frame):
+        squares = np.empty(len(piece.rows))
+        moments = basis.moments(piece.Y, piece.weights, squares)
+        residual = residuals_of_squares(squares)
+        spread = np.abs(piece.weights) @ np.sqrt(residual)
+        heavy = HeavyRows.of(piece.Y.T, piece.weights.T, strata[piece.place], residual)
+        total += Residuals(moments, piece.weights**2 @ residual, spread, heavy)
     return total
 
 
-def residuals_of_features(features: FloatArray) -> FloatArray:
-    """Return r = 1 - |Phi|^2, at least 0, for features of shape (D, n)."""
-    # Rounding can bring the sum of squares above 1.
-    return np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
+def residuals_of_squares(squares: FloatArray) -> FloatArray:
+    """Return r = 1 - |Phi|^2, at least 0: rounding can bring the sum of squares above 1."""
+    return np.maximum(0.0, 1 - squares)
 
 
 def moment_rates_of_block(
@@ -103,12 +121,13 @@ def moment_rates_of_block(
     """
     n_weights, d = weights.n_columns, direction.shape[1]
     total = np.zeros(((2 + d) * n_weights, basis.n_features))
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
-        damping = -np.einsum("a,ai,ai->i", basis.decay, Y, velocities)
-        factors = np.concatenate([np.ones((1, len(rows))), damping[None], velocities])
-        columns = (factors[:, None] * piece_weights).reshape(len(total), -1)
-        total += basis.moments(Y, columns)
+    moving = frame.towards(direction)
+    for piece in pieces(X, weights.of(attached), frame):
+        velocities = moving.project(piece.rows).T
+        damping = -np.einsum("a,ai,ai->i", basis.decay, piece.Y, velocities)
+        factors = np.concatenate([np.ones((1, len(piece.rows))), damping[None], velocities])
+        columns = (factors[:, None] * piece.weights).reshape(len(total), -1)
+        total += basis.moments(piece.Y, columns)
     return total
 
 
@@ -118,7 +137,7 @@ def forces_of_block(
     weights: RowWeights,
     frame: Coordinates,
     basis: HermiteBasis,
-    field: FloatArray,
+    potentials: FloatArray,
     forms: FloatArray,
 ) -> FloatArray:
     """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
@@ -133,8 +152,8 @@ def forces_of_block(
         From rows to the axes of the basis.
     basis : HermiteBasis
         The features.
-    field : ndarray of shape ((1 + d) * k, D)
-        Coefficients c of the potential of each weight, then c^(a) for each coordinate a.
+    potentials : ndarray of shape (k, D)
+        Coefficients c of the potential of each weight.
     forms : ndarray of shape (n_forms, k, k)
         How much each weight of a row feels of each potential.
 
@@ -143,15 +162,10 @@ def forces_of_block(
     total : ndarray of shape (p, n_forms * d)
         The sums for each form, side by side.
     """
-    n_weights, d = weights.n_columns, frame.matrix.shape[1]
-    total, workspace = np.zeros((X.shape[1], len(forms) * d)), workspace_for(basis.n_features)
-    factors = Factors.of(forms)
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y = frame.matrix.T @ rows.T
-        felt = (field @ basis.values(Y, workspace)).reshape(1 + d, n_weights, -1)
-        by_form = factors.forces(felt, piece_weights)
-        forces = by_form[:, 1:] - basis.decay[:, None] * Y * by_form[:, :1]
-        total += rows.T @ forces.reshape(len(forms) * d, -1).T
+    total, factors = np.zeros((X.shape[1], len(forms) * frame.matrix.shape[1])), Factors.of(forms)
+    for piece in pieces(X, weights.of(attached), frame):
+        forces = factors.forces(basis.gradients(piece.Y, potentials), piece.weights)
+        total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
     return total
 
 
@@ -183,25 +197,23 @@ def force_rates_of_block(
     """
     n_weights, d = weights.n_columns, direction.shape[1]
     total, workspace = np.zeros((X.shape[1], d)), workspace_for(basis.n_features)
-    both, factors = np.concatenate([field, rate_field]), Factors.of(form[None])
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
+    both, factors, moving = np.concatenate([field, rate_field]), Factors.of(form[None]), frame.towards(direction)
+    for piece in pieces(X, weights.of(attached), frame, basis.n_features):
+        Y, velocities = piece.Y, moving.project(piece.rows).T
         felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_weights, -1)
-        numbers = factors.forces(felt, piece_weights)[0]
+        numbers = factors.forces(felt, piece.weights)[0]
         here, slopes, curvatures, rate, slope_rates = np.split(numbers, np.cumsum([1, d, d * d, 1]))
         pull = basis.decay[:, None] * Y
         moved = np.einsum("bi,bi->i", velocities, slopes - pull * here)
         forces = slope_rates - pull * (rate + moved) - basis.decay[:, None] * velocities * here
         forces -= np.einsum("bi,bi->i", velocities, pull) * slopes
         forces += np.einsum("bi,abi->ai", velocities, curvatures.reshape(d, d, -1))
-        total += rows.T @ forces.T
+        total += frame.pulled_back(piece.rows, forces.T)
     return total
 
 
-def pieces(
-    X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield few centred rows at a time, and their weights as columns, so that their features stay in the cache.
+def pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int = 0) -> Iterator[Piece]:
+    """Yield few rows at a time, so that what is made of them stays in the cache.
 
     Parameters
     ----------
@@ -210,18 +222,19 @@ def pieces(
     weights : ndarray of shape (n_block, k)
         Their weights.
     frame : Coordinates
-        Has the mean.
-    n_features : int
-        Features of each row.
+        From rows to the axes of the basis.
+    n_features : int, default=0
+        Features of each row that are made, all of them at once.
     """
     height = _height(n_features)
     for start in range(0, len(X), height):
-        piece = slice(start, start + height)
-        yield frame.centred(X[piece]), np.ascontiguousarray(weights[piece].T)
+        place = slice(start, start + height)
+        Y = np.ascontiguousarray(frame.project(X[place]).T)
+        yield Piece(place, X[place], Y, np.ascontiguousarray(weights[place].T))
 
 
 def _height(n_features: int) -> int:
-    return max(32, min(4096, PIECE_NUMBERS // n_features))
+    return max(32, min(4096, PIECE_NUMBERS // max(1, n_features)))
 
 
 def workspace_for(n_features: int) -> FloatArray:

@@ -14,7 +14,7 @@ from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._heavy import HeavyRows, heaviness
-from fairpca.mmd.hermite._passes import residuals_of_features
+from fairpca.mmd.hermite._passes import residuals_of_squares
 from fairpca.rows import StratifiedDraw, deal
 
 N_PARTS = 16
@@ -172,7 +172,7 @@ class _Sample:
         """Return the light rows of one part, its estimate, and the influence of each of these rows."""
         part = part[np.argsort(self.strata[part], kind="stable")]
         features = self.basis.values(np.ascontiguousarray(self.Z[part].T))
-        residuals = residuals_of_features(features)
+        residuals = residuals_of_squares(np.einsum("fi,fi->i", features, features))
         stratum, light = self.strata[part], heaviness(self.weights[part], residuals) <= self.level
         drawn = np.maximum(np.bincount(stratum[light], minlength=len(self.counts)), 1)
         # Heavy rows that were drawn stay, without weight.

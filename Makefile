@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+LOOPS := $(wildcard src/fairpca/mmd/compiled/*.[ch])
 
 .PHONY: demo test thorough coverage lint reference clean
 
@@ -31,11 +32,11 @@ reference: $(VENV)/.test
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/exact/_native.c
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml $(LOOPS)
 	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/exact/_native.c
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml $(LOOPS)
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@ $(VENV)/.demo
 

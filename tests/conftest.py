@@ -8,7 +8,7 @@ import pytest
 
 from fairpca.datasets import load_compas
 from fairpca.mmd import using_engine
-from fairpca.mmd.exact import HAS_COMPILED
+from fairpca.mmd.compiled import HAS_COMPILED
 from local_index import use_index
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
@@ -51,7 +51,7 @@ def require_compiled():
 def native():
     """Return the compiled loops."""
     require_compiled()
-    from fairpca.mmd.exact import _native
+    from fairpca.mmd.compiled import _native
 
     return _native
 

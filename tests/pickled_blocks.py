@@ -3,6 +3,8 @@
 
 import pickle
 
+from fairpca.rows import ArrayRows
+
 
 class PickledBlocks:
     """Rows in blocks of a given height, whose work is pickled on its way."""
@@ -24,3 +26,6 @@ class PickledBlocks:
 
     def sample(self, indices):
         return self.X[indices], self.attached[indices]
+
+    def taken(self, indices):
+        return ArrayRows(self.X[indices], self.attached[indices])

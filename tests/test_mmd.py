@@ -10,7 +10,7 @@ from fairpca.comparison import NOWHERE
 from fairpca.data._merged import merge_equal_rows
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.mmd import ExactMMD, engine, using_engine
-from fairpca.mmd.exact import HAS_COMPILED
+from fairpca.mmd.compiled import HAS_COMPILED
 
 SIGMA = 1.3
 
@@ -195,7 +195,7 @@ def test_rows_that_stand_alone_are_found(rng, n_far):
 WITHOUT_COMPILED_LOOPS = """
 import sys
 
-sys.modules["fairpca.mmd.exact._native"] = None
+sys.modules["fairpca.mmd.compiled._native"] = None
 
 import numpy as np
 from fairpca.mmd import engine, kernel_products, using_engine

@@ -11,7 +11,7 @@ import pytest
 
 import fairpca
 from fairpca.mmd import using_engine
-from fairpca.mmd.exact import HAS_COMPILED
+from fairpca.mmd.compiled import HAS_COMPILED
 from fairpca.versions import environment
 
 ROOT = Path(__file__).parents[1]

@@ -7,7 +7,8 @@ from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._measurement import Measurement
 from fairpca.mmd._scales import Scales
 from fairpca.mmd._two_level import Ledger, TwoLevelMMD
-from fairpca.mmd.exact import ExactMMD, Islands, engine, gaussian_products, kernel_products, using_engine
+from fairpca.mmd.compiled import engine, using_engine
+from fairpca.mmd.exact import ExactMMD, Islands, gaussian_products, kernel_products
 from fairpca.mmd.fourier import FourierMMD
 from fairpca.mmd.hermite import HermiteMMD
 from fairpca.mmd.nystroem import NystroemMMD

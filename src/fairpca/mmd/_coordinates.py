@@ -7,6 +7,7 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
+from fairpca.mmd import compiled
 from fairpca.mmd.exact import Islands
 from fairpca.rows import Rows, RowsInMemory, sum_of_block
 
@@ -50,14 +51,38 @@ class Coordinates:
         return np.subtract(block, self.mean, dtype=np.float64)
 
     def project(self, block: AnyArray) -> FloatArray:
-        """Return y for each row of a block.
+        """Return y for each row of a block, of shape (n_block, r).
 
         Parameters
         ----------
         block : ndarray of shape (n_block, p)
             Raw rows.
         """
-        return self.centred(block) @ self.matrix
+        if not compiled.is_compiled():
+            return (self.matrix.T @ self.centred(block).T).T
+        out = np.empty((self.matrix.shape[1], len(block)))
+        compiled.native.project(_plain(block), _plain(self.mean), _plain(self.matrix), out)
+        return out.T
+
+    def pulled_back(self, block: AnyArray, forces: FloatArray) -> FloatArray:
+        """Return sum_i (x_i - mean) f_i', of shape (p, m): what forces on the y_i mean for the matrix.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_block, p)
+            Raw rows x_i.
+        forces : ndarray of shape (n_block, m)
+            f_i.
+        """
+        if not compiled.is_compiled():
+            return self.centred(block).T @ forces
+        out = np.empty((block.shape[1], forces.shape[1]))
+        compiled.native.pull_back(_plain(block), _plain(self.mean), np.ascontiguousarray(forces.T), out)
+        return out
+
+    def towards(self, matrix: FloatArray) -> "Coordinates":
+        """Return other coordinates of the same rows, by a matrix of shape (p, r)."""
+        return Coordinates(self.mean, matrix)
 
     def along(self, V: FloatArray) -> "Coordinates":
         """Return the coordinates V'y, which are all that a block of rows has to know of the frame V.
@@ -208,3 +233,9 @@ def principal_rotation(Z: FloatArray) -> FloatArray:
     """
     centred = Z - Z.mean(axis=0)
     return np.ascontiguousarray(np.linalg.eigh(centred.T @ centred)[1][:, ::-1])
+
+
+def _plain(array: AnyArray) -> AnyArray:
+    """Return numbers as the compiled loops read them: C-contiguous, float32 or float64."""
+    dtype = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(array, dtype=dtype)

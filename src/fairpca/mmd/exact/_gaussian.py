@@ -1,7 +1,7 @@
 """Products with Gaussian kernel matrices that are never stored.
 
-The compiled loops are used where a compiler was there at install time, numpy otherwise (see `_engine`): the results
-agree to rounding, and no other module knows which one runs.
+The compiled loops are used where a compiler was there at install time, numpy otherwise (see `mmd/compiled`): the
+results agree to rounding.
 """
 # SPDX-License-Identifier: MIT
 
@@ -12,9 +12,8 @@ import numpy as np
 
 from fairpca._utils.threads import LANES, run_lanes
 from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.mmd import compiled
 from fairpca.mmd._mixture import GAUSSIAN, Mixture
-from fairpca.mmd.exact import _engine
-from fairpca.mmd.exact._engine import COMPILED, engine
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
@@ -70,7 +69,7 @@ def products_of_orders(
     """
     if sum(operand.shape[1] for operand in operands) > MANY_COLUMNS:
         return strip_products(_GaussianTiles(Z, mixture, orders).fill, operands)
-    if engine() == COMPILED:
+    if compiled.is_compiled():
         doubles = [operand.astype(np.float64, copy=False) for operand in operands]
         return _native_products(Z.astype(np.float64, copy=False), doubles, mixture, orders)
     return symmetric_products(_GaussianTiles(Z, mixture, orders).fill, operands)
@@ -171,7 +170,9 @@ def _native_products(
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
     lanes = [
         [
-            partial(_engine.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares, *scales)
+            partial(
+                compiled.native.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares, *scales
+            )
             for share in range(n_shares)
         ]
         for lane in range(LANES)
@@ -187,8 +188,8 @@ def _native_scales(mixture: Mixture, orders: Sequence[int]) -> FloatArray:
 
 
 def _exponential(exponents: AnyArray) -> None:
-    if engine() == COMPILED and exponents.dtype == np.float64:
-        _engine.exp_inplace(exponents)
+    if compiled.is_compiled() and exponents.dtype == np.float64:
+        compiled.native.exp_inplace(exponents)
     else:
         np.exp(exponents, out=exponents)
 

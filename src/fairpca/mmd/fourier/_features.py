@@ -10,35 +10,6 @@ from fairpca._utils.typing import FloatArray
 from fairpca.mmd.fourier._grid import FourierGrid
 
 
-def harmonics(angles: FloatArray, highest: int) -> FloatArray:
-    """Return cos(k t) and sin(k t) for k = 0, ..., K, one row each.
-
-    One cosine and one sine an angle, then e^(i k t) = 2 cos(t) e^(i (k - 1) t) - e^(i (k - 2) t): two operations on
-    long rows for each k. Rounding errors grow like k^2, to 1e-12 at k = 100.
-
-    Parameters
-    ----------
-    angles : ndarray of shape (n,)
-        t.
-    highest : int
-        K, at least 1.
-
-    Returns
-    -------
-    table : ndarray of shape (2 (K + 1), n)
-        Rows 2 k and 2 k + 1 are cos(k t) and sin(k t).
-    """
-    table = np.empty((highest + 1, 2, len(angles)))
-    table[0, 0], table[0, 1] = 1.0, 0.0
-    np.cos(angles, out=table[1, 0])
-    np.sin(angles, out=table[1, 1])
-    twice = 2 * table[1, 0]
-    for k in range(2, highest + 1):
-        np.multiply(table[k - 1], twice, out=table[k])
-        table[k] -= table[k - 2]
-    return table.reshape(2 * (highest + 1), -1)
-
-
 class FourierFeatures:
     r"""Sums over rows of tensors of features, and of features against tensors.
 
@@ -88,9 +59,19 @@ class FourierFeatures:
         weights : ndarray of shape (n_columns, n)
             The w_ic.
         """
-        last, others = self._factors(Y)
-        weighted = (weights[:, None] * last).reshape(-1, Y.shape[1])
-        return (weighted @ others.T).reshape(len(weights), *self.shape)
+        return self._grid.recipe.moments(Y, weights)
+
+    def gradients(self, Y: FloatArray, tensors: FloatArray) -> FloatArray:
+        """Return the gradients of the sums of each tensor times the features at each row, of shape (d, n_tensors, n).
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Rows in the axes of the box.
+        tensors : ndarray of shape (n_tensors, D_last, D_others)
+            Coefficients.
+        """
+        return self._grid.recipe.slopes(Y, tensors)
 
     def contract(self, Y: FloatArray, tensors: FloatArray) -> FloatArray:
         """Return the sums of each tensor times the features of each row.
@@ -107,7 +88,7 @@ class FourierFeatures:
         sums : ndarray of shape (n_tensors, n)
             One number for each tensor and row.
         """
-        last, others = self._factors(Y)
+        last, others = self._grid.recipe.sides(Y)
         partial = (tensors.reshape(-1, self.shape[1]) @ others).reshape(-1, *last.shape)
         return np.einsum("qri,ri->qi", partial, last)
 
@@ -127,12 +108,3 @@ class FourierFeatures:
         """The order of the coordinates in a tensor."""
         d = len(self._sizes)
         return [d - 1, *range(d - 1)]
-
-    def _factors(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the features of the last coordinate and the products of those of all others."""
-        first, *others = (harmonics(self._grid.spacing[a] * Y[a], int(self._grid.highest[a])) for a in self._axes)
-        return first, reduce(_row_products, others) if others else np.ones((1, Y.shape[1]))
-
-
-def _row_products(left: FloatArray, right: FloatArray) -> FloatArray:
-    return (left[:, None] * right[None]).reshape(-1, left.shape[1])

@@ -158,9 +158,7 @@ class FourierMMD:
             Their gradients with respect to V.
         """
         moments, grid = self._first_pass(V)
-        field = ForceField(
-            _gradients(_potentials(moments.tensors, grid), grid), moments.outliers, self._data.comparison.forms
-        )
+        field = ForceField(_potentials(moments.tensors, grid), moments.outliers, self._data.comparison.forms)
         forces = self._total(forces_of_block, self._data.along(V, grid.rotation), grid, field)
         values = self._data.by_measure(_products(moments, grid) + 2 * forces.cross_products)
         gradients = self._data.gradients(forces.total, grid.rotation)

@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import erfc, erfcinv
@@ -10,6 +11,7 @@ from scipy.special import erfc, erfcinv
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
 from fairpca.mmd._mixture import GAUSSIAN, Mixture
+from fairpca.mmd._recipe import HARMONICS, Recipe, concatenated, harmonics_table
 
 OUTLIER_COST = 20
 """Time of one exact kernel value in units of one feature."""
@@ -123,6 +125,22 @@ class FourierGrid:
         """Return a grid on a larger box."""
         half_width = WIDENING * self.half_width + 0.1
         return FourierGrid._on_box(self.rotation, self.centre, half_width, self.affordable, self.target, self.mixture)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """How the features come about: the last coordinate against all products of the others."""
+        counts = 2 * (self.highest + 1)
+        tables = [harmonics_table(rate, size) for rate, size in zip(self.spacing, counts, strict=True)]
+        table, sizes, firsts = concatenated(tables)
+        lines = [first + np.arange(size) for first, size in zip(firsts, sizes, strict=True)]
+        products, others = [np.empty((0, 2), dtype=np.int64)], lines[0] if len(lines) > 1 else np.zeros(1, np.int64)
+        for following in lines[1:-1]:
+            products.append(np.column_stack([np.repeat(others, len(following)), np.tile(following, len(others))]))
+            others = 1 + len(table) + np.arange(len(products[-1]))
+        axes = np.column_stack([self.spacing, np.ones(len(sizes))])
+        met = np.full(sizes[-1], len(others), dtype=np.int64)
+        made = np.concatenate(products)
+        return Recipe(HARMONICS, axes, table, sizes, made, int(firsts[-1]), int(others[0]), met)
 
     @property
     def kernel_error(self) -> float:

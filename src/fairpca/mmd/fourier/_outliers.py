@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
+from fairpca.mmd import compiled
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact import inner_differences
@@ -14,6 +15,10 @@ from fairpca.mmd.fourier._grid import MOST_OUTLIERS, FourierGrid
 
 CHUNK = 64
 """Outliers at a time, so that their kernel values with the rows of a piece stay in the cache."""
+
+
+VECTOR = 4
+"""Rows that the compiled loops work on at a time."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,29 @@ class Outliers:
         return frame.matrix.T @ self.rows.T - grid.centre[:, None]
 
 
-def cross_products(
+@dataclass(frozen=True)
+class Crossing:
+    """What rows in the box and outliers feel of each other.
+
+    Attributes
+    ----------
+    potential : ndarray of shape (k, n)
+        sum_o w_ob k(y_i, y_o) at row i for each weight b of the outliers o.
+    slopes : ndarray of shape (d, k, n)
+        Its gradients by y_i.
+    pulls : ndarray of shape (d, k, n_out)
+        The gradients by y_o of sum_i w_ib k(y_i, y_o).
+    """
+
+    potential: FloatArray
+    slopes: FloatArray
+    pulls: FloatArray
+
+
+def crossing(
     Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray, mixture: Mixture
-) -> FloatArray:
-    """Return sum_io w_ia k(y_i, y_o) w_ob over rows i in the box and outliers o, for all weights a and b.
+) -> Crossing:
+    """Return what rows in the box and outliers feel of each other.
 
     Parameters
     ----------
@@ -71,41 +95,31 @@ def cross_products(
     mixture : Mixture
         The scales of the kernel.
     """
-    products = np.zeros((len(weights), len(weights)))
+    if compiled.is_compiled() and mixture.is_single:
+        return _compiled_crossing(Y, weights, Y_out, weights_out)
+    d, k = len(Y), len(weights)
+    potential, slopes, pulls = np.zeros_like(weights), np.zeros((d, k, Y.shape[1])), np.zeros((d, k, Y_out.shape[1]))
+    moving = (Y[:, None] * weights).reshape(d * k, -1)
     for chunk in _chunks(Y_out):
-        (kernel,) = _kernels(Y, Y_out[:, chunk], mixture, (0,))
-        products += (weights @ kernel.T) @ weights_out[chunk]
-    return products
+        here, on = Y_out[:, chunk], weights_out[chunk].T
+        kernel, steep = _kernels(Y, here, mixture, (0, 1))
+        potential += on @ kernel
+        # Both are sums of K_1 (y_o - y_i).
+        slopes += ((here[:, None] * on).reshape(d * k, -1) @ steep).reshape(slopes.shape) - Y[:, None] * (on @ steep)
+        pulls[:, :, chunk] = (moving @ steep.T).reshape(d, k, -1) - here[:, None] * (weights @ steep.T)
+    return Crossing(potential, slopes, pulls)
 
 
-def cross_forces(
-    Y: FloatArray,
-    weights: FloatArray,
-    Y_out: FloatArray,
-    weights_out: FloatArray,
-    forms: FloatArray,
-    mixture: Mixture,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the `cross_products` C, and the gradient of 2 <P, C> by the y_i and by the y_o, for each form P.
-
-    Parameters
-    ----------
-    Y, weights, Y_out, weights_out : ndarray
-        See `cross_products`.
-    forms : ndarray of shape (n_forms, k, k)
-        P.
-    mixture : Mixture
-        The scales of the kernel.
-    """
-    products = np.zeros((len(weights), len(weights)))
-    inside, outside = _no_forces(Y, forms), _no_forces(Y_out, forms)
-    for chunk in _chunks(Y_out):
-        kernel, slopes = _kernels(Y, Y_out[:, chunk], mixture, (0, 1))
-        products += (weights @ kernel.T) @ weights_out[chunk]
-        for form, on_rows, on_outliers in zip(forms, inside, outside, strict=True):
-            pulls = (-2.0 * weights_out[chunk]) @ form @ weights * slopes
-            _add_forces(on_rows, on_outliers[:, chunk], pulls, Y, Y_out[:, chunk])
-    return products, np.concatenate(inside), np.concatenate(outside)
+def _compiled_crossing(Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray) -> Crossing:
+    (d, n), k = Y.shape, len(weights)
+    # Rows at the end without weight, so that all vectors are full.
+    rest = -n % VECTOR
+    Y, weights, Y_out, weights_out = map(
+        np.ascontiguousarray, (*(np.pad(each, ((0, 0), (0, rest))) for each in (Y, weights)), Y_out, weights_out)
+    )
+    felt, pulls = np.zeros((1 + d, k, n + rest)), np.empty((d, k, Y_out.shape[1]))
+    compiled.native.felt_of_outliers(Y, weights, Y_out, weights_out, felt, pulls)
+    return Crossing(felt[0, :, :n], felt[1:, :, :n], pulls)
 
 
 def cross_force_rates(
@@ -118,12 +132,16 @@ def cross_force_rates(
     rate_out: FloatArray,
     mixture: Mixture,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the rates of change of the gradients of `cross_forces` when the rows move.
+    """Return the rates of change of the gradients of 2 <P, C> by the y_i and by the y_o when the rows move.
+
+    C_ab = sum_io w_ia k(y_i, y_o) w_ob over rows i in the box and outliers o.
 
     Parameters
     ----------
-    Y, weights, Y_out, weights_out, forms : ndarray
-        See `cross_forces`.
+    Y, weights, Y_out, weights_out : ndarray
+        See `crossing`.
+    forms : ndarray of shape (n_forms, k, k)
+        P.
     rate : ndarray of shape (d, n)
         Velocities of the rows in the box.
     rate_out : ndarray of shape (d, n_out)

@@ -15,7 +15,7 @@ from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
 from fairpca.mmd.fourier._features import FourierFeatures
 from fairpca.mmd.fourier._grid import FourierGrid
-from fairpca.mmd.fourier._outliers import Outliers, cross_force_rates, cross_forces, cross_products
+from fairpca.mmd.fourier._outliers import Outliers, cross_force_rates, crossing
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class ForceField:
     Attributes
     ----------
     tensors : ndarray of shape (n_tensors, D_last, D_others)
-        For each coordinate and weight the coefficients of the force on a unit of weight. For rates of change those at
-        rest come first, then their derivatives in each coordinate.
+        For each weight the coefficients of the potential. For rates of change, for each coordinate and weight those of
+        the force on a unit of weight, then their derivatives in each coordinate.
     outliers : Outliers
         The rows outside.
     forms : ndarray of shape (n_forms, k, k)
@@ -78,16 +78,16 @@ class ForceField:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A few rows: centred, in the axes of the box, with weights that are 0 outside of it."""
+    """A few rows: raw, and in the axes of the box, there at its centre and without weight where they are outside."""
 
-    rows: FloatArray
+    rows: AnyArray
     Y: FloatArray
     weights: FloatArray
     outside: BoolArray
     outside_weights: FloatArray
 
-    def outliers(self) -> Outliers:
-        return Outliers(self.rows[self.outside], self.outside_weights, len(self.outside_weights))
+    def outliers(self, frame: Coordinates) -> Outliers:
+        return Outliers(frame.centred(self.rows[self.outside]), self.outside_weights, len(self.outside_weights))
 
 
 def absolute_weights(X: AnyArray, attached: AnyArray, columns: RowWeights) -> FloatArray:
@@ -104,7 +104,7 @@ def moments_of_block(
     outliers = Outliers.none(X.shape[1], weights.n_columns)
     for piece in _pieces(X, weights.of(attached), frame, grid):
         tensors += features.moments(piece.Y, piece.weights)
-        outliers += piece.outliers()
+        outliers += piece.outliers(frame)
     return BoxMoments(tensors, outliers)
 
 
@@ -121,11 +121,12 @@ def moment_rates_of_block(
     n_weights, d = weights.n_columns, direction.shape[1]
     tensors = np.zeros(((1 + d) * n_weights, *features.shape))
     outliers = Outliers.none(X.shape[1], n_weights)
+    towards = frame.towards(direction)
     for piece in _pieces(X, weights.of(attached), frame, grid):
-        velocities = direction.T @ piece.rows.T
+        velocities = towards.project(piece.rows).T
         moving = (piece.weights * velocities[:, None]).reshape(d * n_weights, -1)
         tensors += features.moments(piece.Y, np.concatenate([piece.weights, moving]))
-        outliers += piece.outliers()
+        outliers += piece.outliers(frame)
     return BoxMoments(tensors, outliers)
 
 
@@ -136,7 +137,11 @@ def cross_products_of_block(
     Y_out = outliers.positions(frame, grid)
     pieces = _pieces(X, weights.of(attached), frame, grid)
     return np.sum(
-        [cross_products(piece.Y, piece.weights, Y_out, outliers.weights, grid.mixture) for piece in pieces], axis=0
+        [
+            piece.weights @ crossing(piece.Y, piece.weights, Y_out, outliers.weights, grid.mixture).potential.T
+            for piece in pieces
+        ],
+        axis=0,
     )
 
 
@@ -149,16 +154,15 @@ def forces_of_block(
     total, products = np.zeros((X.shape[1], len(field.forms) * d)), np.zeros((n_weights, n_weights))
     Y_out, factors = outliers.positions(frame, grid), Factors.of(field.forms)
     for piece in _pieces(X, weights.of(attached), frame, grid):
-        felt = features.contract(piece.Y, field.tensors).reshape(d, n_weights, -1)
-        forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
+        felt = features.gradients(piece.Y, field.tensors)
         if outliers.count:
-            cross, inside, outside = cross_forces(
-                piece.Y, piece.weights, Y_out, outliers.weights, field.forms, grid.mixture
-            )
-            products += cross
-            forces += inside
-            total += outliers.rows.T @ outside.T
-        total += piece.rows.T @ forces.T
+            crossed = crossing(piece.Y, piece.weights, Y_out, outliers.weights, grid.mixture)
+            products += piece.weights @ crossed.potential.T
+            felt += 2 * crossed.slopes
+            outside = 2 * factors.forces(crossed.pulls, outliers.weights.T)
+            total += outliers.rows.T @ outside.reshape(total.shape[1], -1).T
+        forces = factors.forces(felt, piece.weights)
+        total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
     return Forces(total, products)
 
 
@@ -176,9 +180,9 @@ def force_rates_of_block(
     d, n_weights = direction.shape[1], weights.n_columns
     total = np.zeros((X.shape[1], len(field.forms) * d))
     Y_out, rate_out = outliers.positions(frame, grid), direction.T @ outliers.rows.T
-    factors = Factors.of(field.forms)
+    factors, towards = Factors.of(field.forms), frame.towards(direction)
     for piece in _pieces(X, weights.of(attached), frame, grid):
-        velocities = direction.T @ piece.rows.T
+        velocities = towards.project(piece.rows).T
         at_rest, *moved = features.contract(piece.Y, field.tensors).reshape(1 + d, d, n_weights, -1)
         felt = at_rest + np.einsum("bi,baci->aci", velocities, np.stack(moved))
         forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
@@ -188,7 +192,7 @@ def force_rates_of_block(
             )
             forces += inside
             total += outliers.rows.T @ outside.T
-        total += piece.rows.T @ forces.T
+        total += frame.pulled_back(piece.rows, forces.T)
     return total
 
 
@@ -198,7 +202,9 @@ def _pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, grid: FourierG
     height = FourierFeatures(grid).height
     for start in range(0, len(X), height):
         piece = slice(start, start + height)
-        rows = frame.centred(X[piece])
-        Y = frame.matrix.T @ rows.T - grid.centre[:, None]
+        Y = np.subtract(frame.project(X[piece]).T, grid.centre[:, None])
         outside = np.any(np.abs(Y) > grid.half_width[:, None], axis=0)
-        yield _Piece(rows, Y, np.where(outside, 0.0, weights[piece].T), outside, weights[piece][outside])
+        inside_weights = np.ascontiguousarray(weights[piece].T)
+        if outside.any():
+            Y[:, outside], inside_weights = 0.0, np.where(outside, 0.0, inside_weights)
+        yield _Piece(X[piece], Y, inside_weights, outside, weights[piece][outside])

@@ -3,12 +3,14 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
-from fairpca.mmd.hermite._tree import ProductTree, product_tree
+from fairpca.mmd._recipe import HERMITE, Recipe, concatenated, hermite_table
+from fairpca.mmd.hermite._tree import ProductTree, lines_of_products, product_tree
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
@@ -102,7 +104,7 @@ class HermiteBasis:
         self.tree.make_values(self._table(Y).astype(features.dtype, copy=False), features)
         return features
 
-    def moments(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
+    def moments(self, Y: FloatArray, weights: FloatArray, squares: FloatArray | None = None) -> FloatArray:
         """Return the weighted sums of the features over points, of shape (n_columns, D).
 
         Parameters
@@ -111,8 +113,35 @@ class HermiteBasis:
             Points, in the axes.
         weights : ndarray of shape (n_columns, n)
             Their weights.
+        squares : ndarray of shape (n,), default=None
+            If given, |Phi|^2 of each point is written to it.
         """
-        return self.tree.moments(self._table(Y), weights)
+        recipe = self.recipe
+        return recipe.moments(Y, weights, squares)[:, recipe.is_feature]
+
+    def gradients(self, Y: FloatArray, coefficients: FloatArray) -> FloatArray:
+        """Return the gradients of sum_f c_f Phi_f at each point, of shape (d, n_vectors, n).
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Points, in the axes.
+        coefficients : ndarray of shape (n_vectors, D)
+            Vectors c.
+        """
+        recipe = self.recipe
+        spread = np.zeros((len(coefficients), *recipe.shape))
+        spread[:, recipe.is_feature] = coefficients
+        return recipe.slopes(Y, spread)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """How the features come about, in the order in which the tree makes them."""
+        sizes = self.orders.max(axis=0) + 1
+        table, lines, firsts = concatenated([hermite_table(t, n) for t, n in zip(self.ratios, sizes, strict=True)])
+        axes = np.column_stack([self.decay, np.sqrt(self.slopes)])
+        products, left, right, counts = lines_of_products(self.tree, firsts, 1 + len(table))
+        return Recipe(HERMITE, axes, table, lines, products, left, right, counts)
 
     def raised(self, coefficients: FloatArray, a: int) -> FloatArray:
         """Return c^(a), with which d/dy_a sum_f c_f Phi_f = sum_f c^(a)_f Phi_f - (1 - t_a) y_a sum_f c_f Phi_f.

@@ -205,9 +205,7 @@ class HermiteMMD:
         basis = self._basis_at(V)
         frame = self._frame(V, basis)
         moments = self._total(moments_of_block, frame, basis)
-        potentials = 2 * moments
-        field = np.concatenate([potentials, _raised(potentials, basis)])
-        total = self._total(forces_of_block, frame, basis, field, self._data.comparison.forms)
+        total = self._total(forces_of_block, frame, basis, 2 * moments, self._data.comparison.forms)
         return self._by_measure(moments) + self.offset, self._data.gradients(total, basis.rotation)
 
     def hessian_product(

@@ -122,18 +122,18 @@ def second_order_sums_of_block(
     k, q, d, D = weights.n_columns, directions.shape[1], frame.matrix.shape[1], widened.basis.n_features
     moments = np.zeros((widened.n_features, k * q))
     bends = np.zeros((q * (q + 1) // 2, d * (d + 1) // 2))
-    workspace = workspace_for(widened.n_features)
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, widened.n_features):
-        Y, along = frame.matrix.T @ rows.T, directions.T @ rows.T
+    workspace, chart = workspace_for(widened.n_features), frame.towards(directions)
+    for piece in pieces(X, weights.of(attached), frame, widened.n_features):
+        Y, along = piece.Y, np.ascontiguousarray(chart.project(piece.rows).T)
         lost = ~widened.basis.reaches(Y)
         # Rows that no feature reaches add nothing, but squares of their distances would overflow.
         Y[:, lost], along[:, lost] = 0.0, 0.0
         single = single_precision and np.abs(along).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single else np.float64)
         features = widened.values(Y, workspace.view(dtype))
-        along, piece_weights = along.astype(dtype), piece_weights.astype(dtype)
-        moments += features @ (piece_weights[:, None] * along).reshape(k * q, len(rows)).T
-        felt = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, len(rows))
+        along, piece_weights = along.astype(dtype), piece.weights.astype(dtype)
+        moments += features @ (piece_weights[:, None] * along).reshape(k * q, len(piece.rows)).T
+        felt = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, len(piece.rows))
         bends += _pair_sums(along, _bends((felt * piece_weights).sum(axis=1), Y.astype(dtype), widened.basis))
     return SecondOrderSums(moments.reshape(len(moments), k, q), bends)
 

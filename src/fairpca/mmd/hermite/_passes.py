@@ -5,6 +5,7 @@ What is here runs on one block of rows, maybe in another process, and returns so
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,13 +22,35 @@ PIECE_NUMBERS = 2**20
 wait for each other's interpreter lock, which every short operation takes."""
 
 
+@dataclass(frozen=True)
+class Piece:
+    """A few rows of a block.
+
+    Attributes
+    ----------
+    place : slice
+        Where in the block they are.
+    rows : ndarray of shape (n, p)
+        Raw rows.
+    Y : ndarray of shape (d, n)
+        The same in the axes of the basis.
+    weights : ndarray of shape (k, n)
+        Their weights.
+    """
+
+    place: slice
+    rows: AnyArray
+    Y: FloatArray
+    weights: FloatArray
+
+
 def moments_of_block(
     X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, basis: HermiteBasis
 ) -> FloatArray:
     """Return sum_i w_ib Phi(y_i), of shape (k, D)."""
     total = np.zeros((weights.n_columns, basis.n_features))
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        total += basis.moments(frame.matrix.T @ rows.T, piece_weights)
+    for piece in pieces(X, weights.of(attached), frame):
+        total += basis.moments(piece.Y, piece.weights)
     return total
 
 
@@ -36,13 +59,11 @@ def residuals_of_block(
 ) -> Residuals:
     """Return moments and residuals of a block."""
     total = Residuals.none(columns.n_columns, basis.n_features, frame.matrix.shape[1])
-    workspace = workspace_for(basis.n_features)
-    start = 0
-    for rows, piece_weights in pieces(X, columns.of(attached), frame, basis.n_features):
-        strata = strata_of(attached[start : start + len(rows)])
-        start += len(rows)
-        Y = frame.matrix.T @ rows.T
-        total += Residuals.of(Y, piece_weights, strata, basis.values(Y, workspace))
+    strata = strata_of(attached)
+    for piece in pieces(X, columns.of(attached), frame):
+        squares = np.empty(len(piece.rows))
+        moments = basis.moments(piece.Y, piece.weights, squares)
+        total += Residuals.of(piece.Y, piece.weights, strata[piece.place], moments, squares)
     return total
 
 
@@ -60,12 +81,13 @@ def moment_rates_of_block(
     """
     n_weights, d = weights.n_columns, direction.shape[1]
     total = np.zeros(((2 + d) * n_weights, basis.n_features))
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
-        damping = -np.einsum("a,ai,ai->i", basis.decay, Y, velocities)
-        factors = np.concatenate([np.ones((1, len(rows))), damping[None], velocities])
-        columns = (factors[:, None] * piece_weights).reshape(len(total), -1)
-        total += basis.moments(Y, columns)
+    moving = frame.towards(direction)
+    for piece in pieces(X, weights.of(attached), frame):
+        velocities = moving.project(piece.rows).T
+        damping = -np.einsum("a,ai,ai->i", basis.decay, piece.Y, velocities)
+        factors = np.concatenate([np.ones((1, len(piece.rows))), damping[None], velocities])
+        columns = (factors[:, None] * piece.weights).reshape(len(total), -1)
+        total += basis.moments(piece.Y, columns)
     return total
 
 
@@ -75,7 +97,7 @@ def forces_of_block(
     weights: RowWeights,
     frame: Coordinates,
     basis: HermiteBasis,
-    field: FloatArray,
+    potentials: FloatArray,
     forms: FloatArray,
 ) -> FloatArray:
     """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
@@ -90,8 +112,8 @@ def forces_of_block(
         From rows to the axes of the basis.
     basis : HermiteBasis
         The features.
-    field : ndarray of shape ((1 + d) * k, D)
-        Coefficients c of the potential of each weight, then c^(a) for each coordinate a.
+    potentials : ndarray of shape (k, D)
+        Coefficients c of the potential of each weight.
     forms : ndarray of shape (n_forms, k, k)
         How much each weight of a row feels of each potential.
 
@@ -100,15 +122,10 @@ def forces_of_block(
     total : ndarray of shape (p, n_forms * d)
         The sums for each form, side by side.
     """
-    n_weights, d = weights.n_columns, frame.matrix.shape[1]
-    total, workspace = np.zeros((X.shape[1], len(forms) * d)), workspace_for(basis.n_features)
-    factors = Factors.of(forms)
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y = frame.matrix.T @ rows.T
-        felt = (field @ basis.values(Y, workspace)).reshape(1 + d, n_weights, -1)
-        by_form = factors.forces(felt, piece_weights)
-        forces = by_form[:, 1:] - basis.decay[:, None] * Y * by_form[:, :1]
-        total += rows.T @ forces.reshape(len(forms) * d, -1).T
+    total, factors = np.zeros((X.shape[1], len(forms) * frame.matrix.shape[1])), Factors.of(forms)
+    for piece in pieces(X, weights.of(attached), frame):
+        forces = factors.forces(basis.gradients(piece.Y, potentials), piece.weights)
+        total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
     return total
 
 
@@ -140,25 +157,23 @@ def force_rates_of_block(
     """
     n_weights, d = weights.n_columns, direction.shape[1]
     total, workspace = np.zeros((X.shape[1], d)), workspace_for(basis.n_features)
-    both, factors = np.concatenate([field, rate_field]), Factors.of(form[None])
-    for rows, piece_weights in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y, velocities = frame.matrix.T @ rows.T, direction.T @ rows.T
+    both, factors, moving = np.concatenate([field, rate_field]), Factors.of(form[None]), frame.towards(direction)
+    for piece in pieces(X, weights.of(attached), frame, basis.n_features):
+        Y, velocities = piece.Y, moving.project(piece.rows).T
         felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_weights, -1)
-        numbers = factors.forces(felt, piece_weights)[0]
+        numbers = factors.forces(felt, piece.weights)[0]
         here, slopes, curvatures, rate, slope_rates = np.split(numbers, np.cumsum([1, d, d * d, 1]))
         pull = basis.decay[:, None] * Y
         moved = np.einsum("bi,bi->i", velocities, slopes - pull * here)
         forces = slope_rates - pull * (rate + moved) - basis.decay[:, None] * velocities * here
         forces -= np.einsum("bi,bi->i", velocities, pull) * slopes
         forces += np.einsum("bi,abi->ai", velocities, curvatures.reshape(d, d, -1))
-        total += rows.T @ forces.T
+        total += frame.pulled_back(piece.rows, forces.T)
     return total
 
 
-def pieces(
-    X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield few centred rows at a time, and their weights as columns, so that their features stay in the cache.
+def pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int = 0) -> Iterator[Piece]:
+    """Yield few rows at a time, so that what is made of them stays in the cache.
 
     Parameters
     ----------
@@ -167,18 +182,19 @@ def pieces(
     weights : ndarray of shape (n_block, k)
         Their weights.
     frame : Coordinates
-        Has the mean.
-    n_features : int
-        Features of each row.
+        From rows to the axes of the basis.
+    n_features : int, default=0
+        Features of each row that are made, all of them at once.
     """
     height = _height(n_features)
     for start in range(0, len(X), height):
-        piece = slice(start, start + height)
-        yield frame.centred(X[piece]), np.ascontiguousarray(weights[piece].T)
+        place = slice(start, start + height)
+        Y = np.ascontiguousarray(frame.project(X[place]).T)
+        yield Piece(place, X[place], Y, np.ascontiguousarray(weights[place].T))
 
 
 def _height(n_features: int) -> int:
-    return max(32, min(4096, PIECE_NUMBERS // n_features))
+    return max(32, min(4096, PIECE_NUMBERS // max(1, n_features)))
 
 
 def workspace_for(n_features: int) -> FloatArray:

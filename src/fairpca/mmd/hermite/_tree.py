@@ -41,8 +41,18 @@ class ProductTree(Protocol):
     def make_values(self, table: FloatArray, out: FloatArray) -> None:
         """Write the `values` to `out` in the sequence in which they are made, without the copy that sorts them."""
 
-    def moments(self, table: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the sums of these values with weights of shape (n_columns, n), of shape (n_columns, size)."""
+    def add_lines(self, firsts: IntArray, products: list[tuple[int, int]], made: int) -> list[int]:
+        """Return the lines of a `Recipe` with the functions, after appending the products that make them.
+
+        Parameters
+        ----------
+        firsts : ndarray of shape (d,)
+            First line of the table of each coordinate.
+        products : list of pairs of int
+            Lines that are multiplied, so far.
+        made : int
+            Line of the first product.
+        """
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,9 @@ class Leaf:
     def make_values(self, table: FloatArray, out: FloatArray) -> None:
         out[...] = self.values(table)
 
-    def moments(self, table: FloatArray, weights: FloatArray) -> FloatArray:
-        return weights @ self.values(table).T
+    def add_lines(self, firsts: IntArray, products: list[tuple[int, int]], made: int) -> list[int]:
+        first = int(firsts[self.coordinate])
+        return list(range(first, first + len(self.logs)))
 
 
 @dataclass(frozen=True)
@@ -137,12 +148,12 @@ class Branch:
             height = functions.stop - functions.start
             np.multiply(left[functions, None], right[:count], out=out[made].reshape(height, count, out.shape[1]))
 
-    def moments(self, table: FloatArray, weights: FloatArray) -> FloatArray:
-        # Sums of products are matrix products of the two sides: the products themselves are not needed.
-        left, right = self.left.values(table), self.right.values(table)
-        weighted = weights[:, None] * left
-        blocks = [weighted[:, functions] @ right[:count].T for functions, count, _ in self._runs]
-        return np.concatenate([block.reshape(len(weights), -1) for block in blocks], axis=1)
+    def add_lines(self, firsts: IntArray, products: list[tuple[int, int]], made: int) -> list[int]:
+        left, right = (side.add_lines(firsts, products, made) for side in (self.left, self.right))
+        pairs = [(left[i], other) for i, count in enumerate(self.counts) for other in right[:count]]
+        first = made + len(products)
+        products.extend(pairs[position] for position in self.order)
+        return list(range(first, first + len(pairs)))
 
     @cached_property
     def _runs(self) -> list[tuple[slice, int, slice]]:
@@ -173,6 +184,27 @@ def product_tree(coordinates: list[int], log_ratios: FloatArray, size: int) -> P
     # Every other coordinate, so that both sides have large and small ones.
     left, right = (product_tree(coordinates[side::2], log_ratios, size) for side in (0, 1))
     return Branch.of(left, right, size)
+
+
+def lines_of_products(tree: ProductTree, firsts: IntArray, made: int) -> tuple[IntArray, int, int, IntArray]:
+    """Return the products that make both sides of a tree, the first line of each side, and the counts of a `Recipe`.
+
+    Parameters
+    ----------
+    tree : ProductTree
+        The functions.
+    firsts : ndarray of shape (d,)
+        First line of the table of each coordinate.
+    made : int
+        Line of the first product.
+    """
+    products: list[tuple[int, int]] = []
+    if isinstance(tree, Branch):
+        left, right = (side.add_lines(firsts, products, made) for side in (tree.left, tree.right))
+        return np.array(products, dtype=np.int64).reshape(-1, 2), left[0], right[0], tree.counts
+    # A single coordinate: each function times 1, the line before the tables.
+    lines = tree.add_lines(firsts, products, made)
+    return np.empty((0, 2), dtype=np.int64), lines[0], 0, np.ones(len(lines), dtype=np.int64)
 
 
 def _product_logs(left: ProductTree, right: ProductTree, counts: IntArray) -> FloatArray:

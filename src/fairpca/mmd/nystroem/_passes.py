@@ -14,7 +14,7 @@ from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
 from fairpca.mmd.nystroem._landmarks import Landmarks
-from fairpca.mmd.residual import Residuals
+from fairpca.mmd.residual import Residuals, squares_of
 from fairpca.rows import strata_of
 
 PIECE_NUMBERS = 2**19
@@ -99,7 +99,7 @@ def forces_of_block(
     for piece in _pieces(X, weights.of(attached), frame, landmarks):
         felt = (field @ landmarks.kernel(piece.Y)).reshape(1 + d, k, -1)
         forces = factors.forces(felt[1:] - felt[0] * piece.Y[:, None], piece.weights)
-        total += frame.centred(X[piece.place]).T @ forces.reshape(len(forms) * d, -1).T
+        total += frame.pulled_back(X[piece.place], forces.reshape(len(forms) * d, -1).T)
     return total
 
 
@@ -116,7 +116,9 @@ def residuals_of_block(
     total = Residuals.none(columns.n_columns, landmarks.n_features, landmarks.points.shape[1])
     strata = strata_of(attached)
     for piece in _pieces(X, columns.of(attached), frame, landmarks):
-        total += Residuals.of(piece.Y, piece.weights, strata[piece.place], landmarks.values(piece.Y))
+        features = landmarks.values(piece.Y)
+        moments = piece.weights @ features.T
+        total += Residuals.of(piece.Y, piece.weights, strata[piece.place], moments, squares_of(features))
     return total
 
 

@@ -15,7 +15,7 @@ from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.residual._heavy import HeavyRows, heaviness
-from fairpca.mmd.residual._sums import Features, residuals_of_features
+from fairpca.mmd.residual._sums import Features, residuals_of_squares, squares_of
 from fairpca.rows import StratifiedDraw, deal
 
 N_PARTS = 16
@@ -195,7 +195,7 @@ class _Sample:
         residuals, light = np.empty(len(part)), np.empty(len(part), dtype=bool)
         moments = np.zeros((len(self.counts), self.basis.n_features, self.weights.shape[1]))
         for piece, values in features:
-            residuals[piece] = residuals_of_features(values)
+            residuals[piece] = residuals_of_squares(squares_of(values))
             weights = self.weights[part[piece]]
             light[piece] = heaviness(weights, residuals[piece]) <= self.level
             for s, own in _runs(self.strata[part[piece]]):
@@ -238,13 +238,13 @@ class _Features:
 
     Attributes
     ----------
-    basis : HermiteBasis
+    basis : Features
         The features.
     Z : ndarray of shape (n, d)
         The rows.
     """
 
-    basis: HermiteBasis
+    basis: Features
     Z: FloatArray
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:

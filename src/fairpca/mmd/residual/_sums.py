@@ -14,6 +14,10 @@ class Features(Protocol):
     r"""Features Phi of the kernel exp(-\|y - y'\|^2 / 2) = Phi(y)'Phi(y') + R(y, y'), with a rest R >= 0."""
 
     @property
+    def n_features(self) -> int:
+        """The number D of features."""
+
+    @property
     def rotation(self) -> FloatArray:
         """From projections to the axes of the points y, of shape (d, d)."""
 
@@ -52,7 +56,9 @@ class Residuals:
         return cls(np.zeros((n_columns, n_features)), nothing, nothing, HeavyRows.none(d, n_columns))
 
     @classmethod
-    def of(cls, Y: FloatArray, weights: FloatArray, strata: IntArray, features: FloatArray) -> "Residuals":
+    def of(
+        cls, Y: FloatArray, weights: FloatArray, strata: IntArray, moments: FloatArray, squares: FloatArray
+    ) -> "Residuals":
         """Sum over points.
 
         Parameters
@@ -63,13 +69,15 @@ class Residuals:
             Their weights.
         strata : ndarray of shape (n,)
             Their strata.
-        features : ndarray of shape (D, n)
-            Their features.
+        moments : ndarray of shape (n_columns, D)
+            The sums of their features.
+        squares : ndarray of shape (n,)
+            The sums of the squares of the features of each.
         """
-        residual = residuals_of_features(features)
+        residual = residuals_of_squares(squares)
         spread = np.abs(weights) @ np.sqrt(residual)
         heavy = HeavyRows.of(Y.T, weights.T, strata, residual)
-        return cls(weights @ features.T, weights**2 @ residual, spread, heavy)
+        return cls(moments, weights**2 @ residual, spread, heavy)
 
     def __add__(self, other: "Residuals") -> "Residuals":
         return Residuals(
@@ -80,7 +88,11 @@ class Residuals:
         )
 
 
-def residuals_of_features(features: FloatArray) -> FloatArray:
-    """Return r = 1 - |Phi|^2, at least 0, for features of shape (D, n)."""
-    # Rounding can bring the sum of squares above 1.
-    return np.maximum(0.0, 1 - np.einsum("fi,fi->i", features, features))
+def squares_of(features: FloatArray) -> FloatArray:
+    """Return |Phi|^2 of each point, for features of shape (D, n)."""
+    return np.einsum("fi,fi->i", features, features)
+
+
+def residuals_of_squares(squares: FloatArray) -> FloatArray:
+    """Return r = 1 - |Phi|^2, at least 0: rounding can bring the sum of squares above 1."""
+    return np.maximum(0.0, 1 - squares)

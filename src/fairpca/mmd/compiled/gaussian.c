@@ -3,73 +3,8 @@
  * SPDX-License-Identifier: MIT
  *
  * numpy computes float64 exponentials one by one on machines without AVX-512, and a kernel pass is n^2 / 2 of them.
- * Vectors are those of GCC and Clang, compiled for several generations of machines and chosen when loaded.
  */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_EACH_MACHINE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_MACHINE
-#endif
-
-typedef Py_ssize_t size;
-
-static const double SMALLEST = -708.0; /* below, exponentials are hardly normal numbers, and taken for 0 */
-static const double LOG2_E = 1.4426950408889634074;
-static const double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;
-/* 1.5 * 2^52: adding it leaves the nearest integer in the low bits; and 1023 more, the bias of an exponent. */
-static const double ROUND = 6755399441055744.0 + 1023.0;
-
-typedef double vec __attribute__((vector_size(32), aligned(8), may_alias));
-typedef uint64_t bits __attribute__((vector_size(32), aligned(8)));
-enum { WIDTH = 4 }; /* numbers in a vec */
-#define UNROLLED _Pragma("GCC unroll 4")
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE vec load(const double *from)
-{
-    return *(const vec *)from;
-}
-
-INLINE void store(double *to, vec v)
-{
-    *(vec *)to = v;
-}
-
-INLINE vec all(double x)
-{
-    return (vec){x, x, x, x};
-}
-
-/* exp(x) = 2^k exp(r), |r| <= ln(2) / 2, exp(r) by 1 + r + r^2 q(r), where q interpolates (exp(r) - 1 - r) / r^2 in
- * the ten Chebyshev points of |r| <= 0.3466 (error of exp(r) below 1.3e-17).
- * Made for kernels: x is at most a rounding error above 0. What is not a number stays so. */
-INLINE vec exponential(vec x)
-{
-    vec shifted = x * LOG2_E + ROUND;
-    vec k = shifted - ROUND;
-    vec r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    vec p = all(2.510038319586702e-08);
-    p = p * r + 2.7620085455018414e-07;
-    p = p * r + 2.7557268464831627e-06;
-    p = p * r + 2.4801521302241082e-05;
-    p = p * r + 0.00019841269863050506;
-    p = p * r + 0.001388888891720967;
-    p = p * r + 0.008333333333330063;
-    p = p * r + 0.041666666666624136;
-    p = p * r + 0.16666666666666669;
-    p = p * r + 0.5000000000000001;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    vec power = p * (vec)((bits)shifted << 52);
-    return (vec)((bits)power & ~(bits)(x < SMALLEST));
-}
+#include "native.h"
 
 FOR_EACH_MACHINE
 static void exp_block(double *values, size n)
@@ -184,7 +119,7 @@ INLINE void apply(const double *kernel, size n, const double *operand, const dou
             store(sums + j, column_sum);
     }
     UNROLLED for (int r = 0; r < ROWS; r++)
-        gained[r] = (row_sum[r][0] + row_sum[r][1]) + (row_sum[r][2] + row_sum[r][3]);
+        gained[r] = sum_of(row_sum[r]);
 }
 
 typedef struct {
@@ -267,22 +202,10 @@ static int work_on_lane(const Job *job, size lane, size lanes)
     return 1;
 }
 
-static int get_buffer(PyObject *array, Py_buffer *view, int ndim, int writable)
-{
-    int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-    if (PyObject_GetBuffer(array, view, flags) < 0)
-        return 0;
-    if ((ndim == 0 || view->ndim == ndim) && view->format != NULL && strcmp(view->format, "d") == 0)
-        return 1;
-    PyBuffer_Release(view);
-    PyErr_SetString(PyExc_TypeError, "expected a C-contiguous float64 array of the right number of dimensions");
-    return 0;
-}
-
-static PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
+PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
 {
     Py_buffer view;
-    if (!get_buffer(array, &view, 0, 1))
+    if (!get_buffer(array, &view, "d", 0, 1))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     exp_block((double *)view.buf, view.len / (size)sizeof(double));
@@ -291,7 +214,7 @@ static PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
     Py_RETURN_NONE;
 }
 
-static PyObject *gaussian_lane(PyObject *Py_UNUSED(module), PyObject *args)
+PyObject *gaussian_lane(PyObject *Py_UNUSED(module), PyObject *args)
 {
     enum { ARRAYS = 3, SCALES = ARRAYS };
     PyObject *arrays[ARRAYS + 1] = {NULL}, *answer = NULL;
@@ -302,7 +225,7 @@ static PyObject *gaussian_lane(PyObject *Py_UNUSED(module), PyObject *args)
                           &n_first))
         return NULL;
     for (int wanted = arrays[SCALES] == NULL ? ARRAYS : ARRAYS + 1; held < wanted; held++)
-        if (!get_buffer(arrays[held], &views[held], 2, held == 2))
+        if (!get_buffer(arrays[held], &views[held], "d", 2, held == 2))
             goto release;
     Job job = {
         .Z = views[0].buf, .operand = views[1].buf, .sums = views[2].buf,
@@ -324,22 +247,4 @@ release:
     while (held > 0)
         PyBuffer_Release(&views[--held]);
     return answer;
-}
-
-static PyMethodDef methods[] = {
-    {"exp_inplace", exp_inplace, METH_O, "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
-    {"gaussian_lane", gaussian_lane, METH_VARARGS,
-     "gaussian_lane(Z, operand, sums, lane, lanes[, scales, n_first]): add this lane's tiles of operand @ K to sums."},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyModuleDef_Slot slots[] = {{0, NULL}};
-
-static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_native", "Gaussian kernel sums.", 0, methods, slots, NULL, NULL, NULL,
-};
-
-PyMODINIT_FUNC PyInit__native(void)
-{
-    return PyModuleDef_Init(&module);
 }

@@ -1,11 +1,11 @@
-"""Which engine makes the kernel sums: loops that a compiler made at install time, or numpy."""
+"""Which engine runs over the rows: loops that a compiler made at install time, or numpy."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 try:
-    from fairpca.mmd.exact._native import exp_inplace, gaussian_lane
+    from fairpca.mmd.compiled import _native  # noqa: F401
 except ImportError:
     HAS_COMPILED = False
 else:
@@ -17,13 +17,18 @@ _engine = COMPILED if HAS_COMPILED else NUMPY
 
 
 def engine() -> str:
-    """Return "compiled" or "numpy", whichever makes the kernel sums."""
+    """Return "compiled" or "numpy", whichever makes kernel sums and features."""
     return _engine
+
+
+def is_compiled() -> bool:
+    """Return whether the compiled loops are to be used."""
+    return _engine == COMPILED
 
 
 @contextmanager
 def using_engine(name: str) -> Iterator[None]:
-    """Let one engine make the kernel sums of this process, to compare it with the other.
+    """Let one engine make kernel sums and features in this process, to compare it with the other.
 
     Parameters
     ----------
@@ -39,6 +44,3 @@ def using_engine(name: str) -> Iterator[None]:
         yield
     finally:
         _engine = before
-
-
-__all__ = ["COMPILED", "HAS_COMPILED", "NUMPY", "engine", "exp_inplace", "gaussian_lane", "using_engine"]

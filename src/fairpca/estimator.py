@@ -86,12 +86,12 @@ class FairPCA(Portable, LinearProjection):
     solver : {"budget", "repms"} or solver object, default="budget"
         "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
         the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
-    mmd : {"auto", "exact", "fourier", "hermite"}, default="auto"
+    mmd : {"auto", "exact", "fourier", "hermite", "nystroem"}, default="auto"
         How MMD^2 is computed while the subspace is searched. "exact" compares all pairs of rows; "fourier" (at most 3
-        components) and "hermite" take time and memory linear in the rows, begin on a sample of 4096 of them, and need
-        no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows, then "fourier"
-        up to 3 components and "hermite" above. Whatever was used, `mmd2_` is measured exactly, or comes with a
-        bound.
+        components), "hermite" and "nystroem" take time and memory linear in the rows, begin on a sample of 4096 of
+        them, and need no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows,
+        then "fourier" up to 3 components, "hermite" up to 16 and "nystroem" above. Whatever was used, `mmd2_` is
+        measured exactly, or comes with a bound.
     bandwidth : "median", "scales", float or Scales, default="median"
         sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions. "scales" takes
         the mean of the kernels of bandwidths 2, 1, 1/2 and 1/4 times that, which sees finer differences too;
@@ -150,7 +150,7 @@ class FairPCA(Portable, LinearProjection):
         Error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (100,000 with more than 3
         components). Beyond, a bound that always holds (up to 3 components) or that holds with a probability of 99.9 %.
     mmd_method_ : str
-        How MMD^2 was computed during the search: "exact", "fourier" or "hermite".
+        How MMD^2 was computed during the search: "exact", "fourier", "hermite" or "nystroem".
     bandwidth_ : float
         sigma.
     bandwidth_factors_ : tuple of float

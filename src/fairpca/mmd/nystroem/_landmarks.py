@@ -29,6 +29,10 @@ class Landmarks:
 
     points: FloatArray
 
+    def __reduce__(self) -> tuple[type["Landmarks"], tuple[FloatArray]]:
+        """Travel to other processes without the matrices that follow from the points, which are much larger."""
+        return Landmarks, (self.points,)
+
     @property
     def n_features(self) -> int:
         """The number m of landmarks."""

@@ -112,6 +112,16 @@ class NystroemMMD:
         """
         return self.features_value(V) + self.offset
 
+    def value_and_bound(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the best estimate of the vector h at V without a sample and bounds on its errors; see `Remainder`.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        """
+        return self._remainder.value_and_bound(self._residuals(V)[1])
+
     def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
         """Return the vector h at V and its errors, given a sample of the rows; see `Remainder`.
 

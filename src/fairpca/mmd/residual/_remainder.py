@@ -9,8 +9,8 @@ from fairpca.mmd._measurement import Measurement
 from fairpca.mmd.residual._sample import ResidualSample
 from fairpca.mmd.residual._sums import Features, Residuals
 
-PART_ROWS = (4096, 16384)
-"""Rows of the parts of the sample that tells what features leave out: the second where the first is too few."""
+PART_ROWS = (1024, 4096, 16384)
+"""Rows of the parts of the sample that tells what features leave out: the next where one is too few."""
 
 
 class Remainder:

@@ -5,8 +5,8 @@
     python benchmarks/passes.py --against /tmp/built [--rows 1e6] [--save]
 
 A row takes p d multiply-adds for its projection and D for the moments, then p d for its projection once more, 2 D for
-the derivatives of the potential by both sides of the products, and p d on the way back to the table. The plain product is
-one of BLAS with as many, in float64, in the same process and in turns; the ratio is how much longer a gradient takes.
+the derivatives of the potential by both sides of the products, and p d on the way back to the table. The plain product
+is one of BLAS with as many, in float64, in the same process and in turns; the ratio is how much longer a gradient is.
 
 The other checkout is a folder that Python can import `fairpca` from, with its compiled loops; fits run in turns.
 """

@@ -220,8 +220,9 @@ class ManyRows:
 
     @cached_property
     def _second_order(self) -> HermiteMMD | None:
-        """Features that have a Hessian; None for several scales, for which there are none."""
-        return self._hermite(CURVATURE_FEATURES) if len(self.factors) == 1 else None
+        """Features that have a Hessian; None for several scales, for which there are none, and many components."""
+        served = len(self.factors) == 1 and self.method != "nystroem"
+        return self._hermite(CURVATURE_FEATURES) if served else None
 
     def _hermite(self, n_features: int) -> HermiteMMD:
         arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)

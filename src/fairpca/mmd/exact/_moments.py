@@ -30,8 +30,8 @@ class KernelMoments:
         A 1.
     first : ndarray of shape (n, d)
         A z_a.
-    second : ndarray of shape (d, d, n)
-        A (z_a z_b).
+    second : ndarray of shape (n, d * (d + 1) / 2)
+        A (z_a z_b) for a <= b, those of each a side by side.
     directions : ndarray of shape (n, q)
         A N.
     mixed : ndarray of shape (n, d * q)
@@ -75,17 +75,13 @@ class KernelMoments:
             operands.append(np.hstack([ones, N]))
         products, *slopes = weighted_products_of_orders(positions, weights, operands, mixture, (2, 1))
         splits = np.cumsum([1, d, len(upper[0]), q])
-        total, first, pairs, directions, mixed = np.split(products, splits, axis=1)
-        second = np.empty((d, d, n), dtype=Z.dtype)
-        second[upper] = pairs.T
-        second[upper[1], upper[0]] = pairs.T
+        total, first, second, directions, mixed = np.split(products, splits, axis=1)
         slope_total, slope_directions = np.split(slopes[0], [1], axis=1) if slopes else (total, directions)
         return cls(total[:, 0], first, second, directions, mixed, slope_total[:, 0], slope_directions)
 
     def hessian(self, Z: AnyArray, N: AnyArray) -> AnyArray:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
         d, q = Z.shape[1], N.shape[1]
-        row_sums = self._row_sums(Z)
         crossed = self.mixed - scaled_copies(self.directions, Z)
         same = N.T @ self.slope_directions
         hessian = np.empty((d, q, d, q), dtype=Z.dtype)
@@ -94,7 +90,7 @@ class KernelMoments:
             # N' C N without its [a = b] part is S + S' - T - T' with S = (z_a N)' A (z_b N) and
             # T = (z_a N)'(z_b A N): symmetric, and the same for (a, b) and (b, a).
             crossing = (Z[:, a : a + 1] * N).T @ crossed[:, a * q :]
-            weighted = N.T @ scaled_copies(N, row_sums[a, a:].T)
+            weighted = N.T @ scaled_copies(N, self._row_sums(Z, a))
             halves = (2.0 * crossing - weighted).reshape(q, d - a, q)
             halves[:, 0] += same
             blocks = halves + halves.transpose(2, 1, 0)
@@ -104,13 +100,15 @@ class KernelMoments:
         run_all([partial(fill_blocks, a) for a in range(d)])
         return hessian.reshape(d * q, d * q)
 
-    def _row_sums(self, Z: AnyArray) -> AnyArray:
-        """Return C 1 for every pair (a, b), of shape (d, d, n)."""
-        total = self.total
-        columns, sums = Z.T, self.first.T
-        crossed = columns[:, None] * sums[None]
-        expanded = columns[:, None] * columns[None] * total - crossed - np.swapaxes(crossed, 0, 1) + self.second
-        return np.eye(len(columns), dtype=Z.dtype)[:, :, None] * self.slope_total - expanded
+    def _row_sums(self, Z: AnyArray, a: int) -> AnyArray:
+        """Return C 1 for the pairs (a, b) with b >= a, of shape (n, d - a)."""
+        d = Z.shape[1]
+        start = a * d - a * (a - 1) // 2
+        here, others = Z[:, a : a + 1], Z[:, a:]
+        expanded = here * others * self.total[:, None] - here * self.first[:, a:] - self.first[:, a : a + 1] * others
+        sums = -expanded - self.second[:, start : start + d - a]
+        sums[:, 0] += self.slope_total
+        return sums
 
 
 def scaled_copies(N: AnyArray, Z: AnyArray) -> AnyArray:

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import check_estimator_sparse_array, check_estimator_sparse_matrix
@@ -159,6 +160,13 @@ def test_other_columns_are_refused_and_names_are_missed(table):
     named = fit(pandas.DataFrame(X, columns=list("abcdefgh")), group)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         named.transform(sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("use", ["transform", "score", "residuals"])
+def test_a_model_must_be_fitted_first(table, use):
+    for rows in (table[0], sparse.csr_array(table[0])):
+        with pytest.raises(NotFittedError):
+            getattr(FairPCA(2), use)(rows)
 
 
 def test_path_and_choice_of_the_tolerance(table):

@@ -70,7 +70,8 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if is_dask(X):
             self._check_header(X)
             return map_rows_lazily(X, self._projection, self.get_feature_names_out())
-        return by_blocks(self._projection, self._validated(X), self._n_features_out)
+        rows = self._validated(X)
+        return by_blocks(self._projection, rows, self._n_features_out)
 
     def inverse_transform(self, Z: Any) -> AnyArray:
         """Return the rows of the feature space that projections stand for.

@@ -86,8 +86,8 @@ class SparseRows(ArrayRows):
     """Rows of a sparse table of shape (n, p), of which a block at a time is made dense.
 
     The blocks are those of the same table in an array, so that every sum has the bits that it has there. Products of
-    sparse blocks would be twice as fast where 5 % of the entries are stored, but projecting rows is the smaller part
-    of a pass, and columns whose mean is large against their spread would lose digits.
+    sparse blocks would be twice as fast where 5 % of the entries are stored, but round otherwise, and columns whose
+    mean is large against their spread would lose digits.
 
     Parameters
     ----------

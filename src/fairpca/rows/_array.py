@@ -42,7 +42,7 @@ class ArrayRows:
         """Rows of a block; of wide tables more than the cache holds, since what is summed may be wide as well."""
         if self.n_columns <= WIDE:
             return BLOCK_NUMBERS // self.n_columns
-        return max(256, min(WIDE, WIDE_BLOCK_NUMBERS // self.n_columns))
+        return max(256, min(2 * WIDE, WIDE_BLOCK_NUMBERS // self.n_columns))
 
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return the sum over blocks, see `Rows.total`; runs in threads."""

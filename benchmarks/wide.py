@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +115,8 @@ def line(row: dict[str, Any]) -> str:
 def tabulate(rows: list[dict[str, Any]]) -> None:
     """Put the results in place of the table of the page."""
     before, after = PAGE.read_text().split(HEAD)
-    _, after = after.split("\n\n", 1)
-    PAGE.write_text(before + HEAD + "\n".join(map(line, rows)) + "\n\n" + after)
+    others = dropwhile(lambda words: words.startswith("|"), after.splitlines(keepends=True))
+    PAGE.write_text(before + HEAD + "".join(line(row) + "\n" for row in rows) + "".join(others))
 
 
 def main() -> None:

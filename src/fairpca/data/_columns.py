@@ -147,8 +147,8 @@ def _check_columns(n_columns: int) -> None:
     if n_columns > MOST_COLUMNS:
         raise ValueError(
             f"X has {n_columns} columns, whose covariance would take {8e-9 * n_columns**2:.1f} GB; with as many rows "
-            f"at most {MOST_COLUMNS} columns are allowed: reduce them first, for example by a plain PCA to some hundred "
-            'dimensions, or, where rows in memory are fewer than columns, use mmd="exact".'
+            f"at most {MOST_COLUMNS} columns are allowed: reduce them first, for example by a plain PCA to some "
+            'hundred dimensions, or, where rows in memory are fewer than columns, use mmd="exact".'
         )
 
 

@@ -11,6 +11,9 @@ from fairpca.comparison import RowWeights, masses_of
 from fairpca.data._scaling import ColumnRanges, ColumnScaling
 from fairpca.rows import Rows
 
+MOST_COLUMNS = 10_000
+"""Columns up to which a covariance is made: 800 MB, and a few times that on the way."""
+
 
 @dataclass(frozen=True)
 class ColumnSums:
@@ -133,10 +136,20 @@ def summarised(
     feature_names : ndarray of shape (p,), default=None
         Names of the columns, for messages.
     """
+    _check_columns(rows.n_columns)
     sums = rows.total(sums_of_block)
     if not np.isfinite(sums.smallest + sums.largest).all():
         rows.check_finite(feature_names)
     return ColumnSummary.of(rows, sums, standardize, columns)
+
+
+def _check_columns(n_columns: int) -> None:
+    if n_columns > MOST_COLUMNS:
+        raise ValueError(
+            f"X has {n_columns} columns, whose covariance would take {8e-9 * n_columns**2:.1f} GB; with as many rows "
+            f"at most {MOST_COLUMNS} columns are allowed: reduce them first, for example by a plain PCA to some "
+            'hundred dimensions, or, where rows in memory are fewer than columns, use mmd="exact".'
+        )
 
 
 def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:

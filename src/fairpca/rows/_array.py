@@ -20,6 +20,9 @@ WIDE, WIDE_BLOCK_NUMBERS = 1024, 2**22
 """Columns of a table, and rows of its blocks, from which on products of columns take longer than a block takes to read,
 and numbers in such a block: 32 MB."""
 
+MOST_SUMMED = 2**26
+"""Numbers that partial sums may take, 512 MB, as long as two threads have work."""
+
 
 class ArrayRows:
     """Rows of an array of shape (n, p), float32 or float64, used as they are: no copy of the whole is made.
@@ -49,13 +52,14 @@ class ArrayRows:
         """Rows of a block; of wide tables more than the cache holds, since what is summed may be wide as well."""
         if self.n_columns <= WIDE:
             return BLOCK_NUMBERS // self.n_columns
-        return max(256, min(WIDE, WIDE_BLOCK_NUMBERS // self.n_columns))
+        return max(256, min(2 * WIDE, WIDE_BLOCK_NUMBERS // self.n_columns))
 
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return the sum over blocks, see `Rows.total`; runs in threads."""
         height = self._height
         starts = range(0, self.n_rows, height)
-        n_lanes = min(LANES, len(starts))
+        # What is summed may be a matrix of all columns by all columns, one for each lane.
+        n_lanes = min(LANES, len(starts), max(2, MOST_SUMMED // self.n_columns**2))
         sums: list[Any] = [None] * n_lanes
 
         def add_block(lane: int, start: int) -> None:

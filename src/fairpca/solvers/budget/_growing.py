@@ -106,23 +106,27 @@ class GrowingSearch:
         """
         n_leading = self._first_axes()
         directions = np.hstack([self._problem.mean_differences, _frame_of(init, len(self._problem.variances))])
+        best: Solution | None = None
         for _ in range(MOST_ROUNDS):
             span = Span.of(self._problem, n_leading, directions)
             solution = self._solve_on(span, init)
-            if solution.result.status is Status.PCA_IS_FAIR or self._remaining() == 0.0:
-                break
-            if not solution.result.meets:
-                if span.rank == self._problem.rank:
-                    break
+            may_be_wider = span.rank < self._problem.rank and self._remaining() != 0.0
+            if not solution.result.meets and best is None and may_be_wider:
                 n_leading = min(self._problem.rank, WIDER * n_leading)
                 continue
+            if best is not None and not _is_better(solution, best):
+                break
+            best = solution
+            if not solution.result.meets or solution.result.certificate is None or self._remaining() == 0.0:
+                break
             left = self._left_by(span, solution)
-            solution = self._certified(solution, left)
+            best = self._certified(solution, left)
             if left.gain <= self._settings.gain_tolerance:
                 break
             init = solution.warm.on_other_rows(None)
             directions = np.hstack([span.directions, left.directions])
-        return replace(solution, result=self._with_all_effort(solution.result))
+        best = solution if best is None else best
+        return replace(best, result=self._with_all_effort(best.result))
 
     def _first_axes(self) -> int:
         d = self._problem.n_components
@@ -199,6 +203,11 @@ def in_all_axes(certificate: Certificate, answer: Evaluation) -> Certificate:
     length = float(np.linalg.norm(horizontal))
     relative = float(np.linalg.norm(residual)) / length if length > 0 else 0.0
     return replace(certificate, multipliers=multipliers, kkt_residual=relative)
+
+
+def _is_better(solution: Solution, best: Solution) -> bool:
+    """Tell whether an answer meets the tolerances too, and keeps at least about as much."""
+    return solution.result.meets and solution.result.variance_kept > best.result.variance_kept - VISIBLE
 
 
 def _frame_of(init: str | FloatArray | WarmStart, n_axes: int) -> FloatArray:

@@ -1,0 +1,208 @@
+"""Tables with many columns: the same answers as on few, without an array of p x p."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import fairpca.data._axes as axes_module
+import fairpca.solvers._start as start_module
+import fairpca.solvers.budget._budget as budget_module
+import fairpca.solvers.budget._growing as growing
+from fairpca import FairPCA
+from fairpca.data import PrincipalAxes
+from fairpca.data._decomposed import null_axes, singular_axes
+from fairpca.data._merged import places_of
+from fairpca.exceptions import RankWarning
+from fairpca.solvers._start import mean_matched_frame
+
+
+def factors_table(n, p, seed=0, noise=0.5):
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 2
+    factors = rng.normal(size=(n, 6)) * np.linspace(3, 1, 6)
+    factors[:, [0, 2]] += group[:, None]
+    return factors @ rng.normal(size=(6, p)) + noise * rng.normal(size=(n, p)), group
+
+
+def rotated_to_fewer(X):
+    """Return the same rows in orthonormal coordinates of their span."""
+    mean = X.mean(axis=0)
+    return (X - mean) @ np.linalg.svd(X - mean, full_matrices=False)[2][: len(X) - 1].T
+
+
+@pytest.mark.parametrize("spread", [0, 6, 10])
+@pytest.mark.parametrize("shape", [(30, 700), (700, 40)])
+def test_small_singular_values_keep_their_digits(rng, shape, spread):
+    n, p = shape
+    k = min(n, p)
+    singular = np.logspace(0, -spread, k)
+    left, right = (np.linalg.qr(rng.normal(size=(m, k)))[0] for m in (n, p))
+    found, axes = singular_axes((left * singular) @ right.T, 1e-13)
+    np.testing.assert_allclose(found, singular, rtol=1e-5 if spread == 10 else 1e-9)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(k), atol=1e-11)
+    if spread:  # equal singular values have no vectors of their own
+        np.testing.assert_allclose(np.abs(np.sum(axes * right, axis=0)), 1.0, atol=1e-5)
+
+
+def test_dependent_rows_have_as_many_axes_as_they_span(rng):
+    X = rng.normal(size=(4, 900))
+    X = np.vstack([X, X[:2] - 3 * X[2:], np.zeros(900)])
+    axes = PrincipalAxes.of(X - X.mean(axis=0), n_null=3)
+    assert axes.rank == 4
+    assert axes.axes.shape == (900, 7)
+    np.testing.assert_allclose(axes.axes.T @ axes.axes, np.eye(7), atol=1e-12)
+    np.testing.assert_allclose((X - X.mean(axis=0)) @ axes.axes[:, 4:], 0, atol=1e-10)
+
+
+def test_null_axes_hold_what_they_are_asked_to_hold(rng):
+    axes = np.linalg.qr(rng.normal(size=(50, 5)))[0]
+    towards = rng.normal(size=(50, 2))
+    null = null_axes(axes, 6, towards)
+    basis = np.hstack([axes, null])
+    np.testing.assert_allclose(basis.T @ basis, np.eye(11), atol=1e-12)
+    np.testing.assert_allclose(basis @ (basis.T @ towards), towards, atol=1e-12)
+
+
+def test_equal_rows_have_one_place_and_others_do_not(rng):
+    X = rng.integers(0, 2, size=(200, 5)).astype(np.float32)
+    X[0], X[1] = 0.0, -0.0
+    place = places_of(X)
+    assert place[0] == place[1]
+    np.testing.assert_array_equal(place[:, None] == place, np.all(X[:, None] == X, axis=2))
+
+
+def test_a_table_with_more_columns_than_rows_is_that_table_in_fewer_columns():
+    X, group = factors_table(60, 3000)
+    sigma = FairPCA(2, standardize=False, tolerance=2.0).fit(X, sensitive_features=group).bandwidth_
+    parameters = {"tolerance": 1e-2, "standardize": False, "bandwidth": sigma}
+    wide, few = (FairPCA(2, **parameters).fit(each, sensitive_features=group) for each in (X, rotated_to_fewer(X)))
+    assert wide.converged_
+    assert wide.result_.variance_kept == pytest.approx(few.result_.variance_kept, abs=1e-6)
+    np.testing.assert_allclose(wide.components_ @ wide.components_.T, np.eye(2), atol=1e-11)
+
+
+def test_axes_of_many_columns_are_those_of_few(monkeypatch):
+    X, group = factors_table(80, 300)
+    plain = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
+    monkeypatch.setattr(axes_module, "MANY_COLUMNS", 10)
+    wide = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
+    assert wide.result_.variance_kept == pytest.approx(plain.result_.variance_kept, abs=1e-8)
+    np.testing.assert_allclose(np.abs(wide.components_), np.abs(plain.components_), atol=1e-5)
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_span_that_grows_ends_where_all_axes_end(monkeypatch, d):
+    X, group = factors_table(150, 120, noise=1.5)
+    whole = FairPCA(d, tolerance=2e-3).fit(X, sensitive_features=group)
+    monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
+    monkeypatch.setattr(growing, "LEADING", 40)
+    grown = FairPCA(d, tolerance=2e-3).fit(X, sensitive_features=group)
+    assert whole.converged_
+    assert grown.converged_
+    assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=1e-5)
+    # The conditions are those in all axes: of the first ones alone they would not show what is outside.
+    assert grown.result_.certificate.kkt_residual < 1e-2
+
+
+def test_one_leading_axis_for_each_component_is_enough_to_begin_with(monkeypatch):
+    X, group = factors_table(150, 100, noise=1.5)
+    whole = FairPCA(2, tolerance=2e-3).fit(X, sensitive_features=group)
+    monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
+    monkeypatch.setattr(growing, "LEADING", 2)
+    monkeypatch.setattr(growing, "LEAST_AXES", 2)
+    grown = FairPCA(2, tolerance=2e-3).fit(X, sensitive_features=group)
+    assert grown.mmd2_ <= 2e-3
+    assert grown.result_.variance_kept > whole.result_.variance_kept - 1e-3
+
+
+def test_means_are_matched_alike_by_lanczos(monkeypatch):
+    frames = []
+
+    class Problem:
+        shape = (90, 3)
+        variances = np.sort(np.random.default_rng(0).gamma(1.0, size=90))[::-1]
+        mean_differences = np.random.default_rng(1).normal(size=(90, 2))
+
+    for most in (500, 10):
+        monkeypatch.setattr(start_module, "MOST_DENSE", most)
+        frames.append(mean_matched_frame(Problem, 90))
+    dense, lanczos = (frame @ frame.T for frame in frames)
+    np.testing.assert_allclose(lanczos, dense, atol=1e-10)
+    np.testing.assert_allclose(frames[1].T @ Problem.mean_differences, 0, atol=1e-12)
+
+
+def test_wide_tables_of_categories_with_copies_constants_and_a_far_row(rng):
+    codes = rng.integers(0, 20, size=(40, 50))
+    X = (codes[:, :, None] == np.arange(20)).reshape(40, 1000).astype(float)
+    X = np.hstack([X, X[:, :30], np.ones((40, 5))])
+    X[3, :-5] *= 1e3
+    X[7] = X[8]
+    model = FairPCA(3, tolerance=5e-2).fit(X, sensitive_features=np.arange(40) % 2)
+    assert model.converged_
+    assert model.mmd2_ <= 5e-2
+    assert not model.components_[:, -5:].any()
+    moved = np.random.default_rng(1).permutation(X.shape[1])
+    other = FairPCA(3, tolerance=5e-2).fit(X[:, moved], sensitive_features=np.arange(40) % 2)
+    np.testing.assert_allclose(other.components_, model.components_[:, moved], atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [19, 25])
+def test_as_many_components_as_rows_of_a_wide_table(d):
+    X, group = factors_table(20, 3000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = FairPCA(d, tolerance=2.0).fit(X, sensitive_features=group)
+    assert model.n_live_components_ == 19
+    assert model.result_.variance_kept == pytest.approx(1.0)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(d), atol=1e-10)
+    assert not model.transform(X)[:, 19:].any()
+    with pytest.warns(RankWarning):
+        FairPCA(25, tolerance=2.0).fit(X, sensitive_features=group)
+
+
+def test_a_given_start_and_a_random_one_of_a_wide_table(rng):
+    X, group = factors_table(40, 800)
+    start = np.linalg.qr(rng.normal(size=(800, 2)))[0].T
+    for init in (start, "auxiliary"):
+        for solver in ("budget", "repms"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = FairPCA(2, tolerance=5e-2, init=init, solver=solver, random_state=0)
+                model.fit(X, sensitive_features=group)
+            np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
+
+
+def test_a_share_of_the_variance_of_a_wide_table():
+    X, group = factors_table(40, 900)
+    shares = FairPCA(39, tolerance=2.0).fit(X, sensitive_features=group).explained_variance_ratio_
+    model = FairPCA(0.8, tolerance=2.0).fit(X, sensitive_features=group)
+    assert model.n_components_ == int(np.searchsorted(np.cumsum(shares), 0.8)) + 1
+
+
+def test_the_tolerance_that_chance_chooses_for_a_wide_table():
+    X, group = factors_table(100, 2500)
+    model = FairPCA(2, tolerance="auto", random_state=0).fit(X, sensitive_features=group)
+    assert model.converged_
+    by_lot = FairPCA(2, tolerance="auto", random_state=0)
+    by_lot.fit(X, sensitive_features=np.random.default_rng(0).permutation(group))
+    assert by_lot.converged_
+    assert by_lot.result_.variance_kept >= model.result_.variance_kept
+
+
+def test_columns_whose_covariance_is_too_large_are_refused_in_one_sentence(monkeypatch):
+    monkeypatch.setattr("fairpca.data._columns.MOST_COLUMNS", 10)
+    X, group = factors_table(60, 11)
+    with pytest.raises(ValueError, match=r"X has 11 columns, whose covariance would take .* at most 10 columns"):
+        FairPCA(2, tolerance=1e-2, mmd="fourier").fit(X, sensitive_features=group)
+
+
+def test_many_rows_of_many_columns_are_searched_in_all_of_them(monkeypatch):
+    X, group = factors_table(900, 130, noise=1.5)
+    whole = FairPCA(2, tolerance=1e-3, mmd="fourier").fit(X, sensitive_features=group)
+    monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
+    monkeypatch.setattr("fairpca.mmd._coordinates.MOST_AXES", 20)
+    grown = FairPCA(2, tolerance=1e-3, mmd="fourier").fit(X, sensitive_features=group)
+    assert grown.converged_
+    assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=2e-5)
+    assert grown.result_.certificate.kkt_residual < 1e-2

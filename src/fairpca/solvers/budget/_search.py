@@ -14,6 +14,7 @@ from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import SETTLED, Candidate
 from fairpca.solvers.budget._certify import certify
 from fairpca.solvers.budget._curvature import Model
+from fairpca.solvers.budget._effort import ONE_MEASURE, SEVERAL_MEASURES, affordable_starts
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._ladder import Ladder
 from fairpca.solvers.budget._run import BudgetRun, RunOutcome, RunSettings, RunStart
@@ -27,31 +28,6 @@ OUT_OF_REACH = 2.0
 WORTH_A_RUN = 0.95
 """An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
 
-
-@dataclass(frozen=True)
-class Effort:
-    """What is spent on other starts where there are few rows.
-
-    Attributes
-    ----------
-    few_coordinates : int
-        Dimensions of the manifold up to which several starts cost nothing, and tell one optimum from the best.
-    n_starts : int
-        How many they are.
-    enough_alike : int
-        Starts in a row that end at the best optimum known, after which no others are tried.
-    """
-
-    few_coordinates: int
-    n_starts: int
-    enough_alike: int
-
-
-ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4), Effort(12, 24, 6)
-"""Where several constraints meet there are more corners to end in."""
-
-MOST_STARTS = 40
-"""Random starts for one number of live components."""
 
 SECOND_LOOKS = 2
 """Random starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
@@ -295,11 +271,10 @@ class BudgetSearch:
             self._candidates[best.n_live] = again
 
     def _cheap_starts(self, n_live: int) -> int:
-        """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
+        """Return how many random starts are tried where that is hard."""
         if self._settings.n_starts is not None:
             return self._settings.n_starts - 1
-        coordinates = (self._problem.rank - n_live) * n_live
-        return 0 if coordinates == 0 else int(min(MOST_STARTS, 3000 / coordinates**2))
+        return affordable_starts((self._problem.rank - n_live) * n_live)
 
     def _try(self, n_live: int, start: RunStart, n_extra: int) -> Candidate:
         return self._run_starts(n_live, [start], n_extra, None)

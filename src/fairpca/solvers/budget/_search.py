@@ -38,9 +38,6 @@ ENOUGH_FAR, FAR = 3, 1.5
 NEARLY = 1.5
 """h / tau up to which a tolerance that was not met is likely to be met by one component less."""
 
-RUNGS = (100.0, 10.0)
-"""Multiples of the tolerances by way of which strict ones are reached."""
-
 BOUNCE = 10.0
 """Multiple of the tolerances by way of which random starts go, and from which the way back may end higher."""
 
@@ -245,24 +242,19 @@ class BudgetSearch:
         return max(self._candidates.values(), key=lambda candidate: candidate.worth(self._tolerances))
 
     def _try_other_basins(self) -> None:
-        """Go down from plain PCA, and by way of looser tolerances, where the way to the best answer was rugged."""
+        """Start from plain PCA, and bounce from the better answer, where the way to the best one was rugged."""
         best = self._best()
         if not best.outcome.rugged or self._settings.n_starts is not None:
             return
         n_live = best.n_live
-        best = self._run_starts(n_live, [self._starts.pca(n_live)], 0, best)
-        multiples = [multiple for multiple in RUNGS if np.any(self._pca > multiple * self._tolerances)]
-        ladder = Ladder(best.problem, self._tolerances, self._run_settings, self._journal.note)
-        again = replace(best, outcome=ladder.descend(self._starts.mean_matched(n_live), multiples))
-        if again.is_better(best, self._tolerances):
-            self._candidates[n_live] = again
+        self._run_starts(n_live, [self._starts.pca(n_live)], 0, best)
         self._bounce()
 
     def _bounce(self) -> None:
         """Go from the best answer to looser tolerances and back while that ends higher."""
         while not self._journal.out_of_time:
             best = self._best()
-            if best.outcome.best is None or not best.outcome.rugged:
+            if best.outcome.best is None:
                 return
             ladder = Ladder(best.problem, self._tolerances, self._run_settings, self._journal.note)
             again = replace(best, outcome=ladder.bounce(best.outcome, BOUNCE))

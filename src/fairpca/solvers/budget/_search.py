@@ -38,6 +38,9 @@ ENOUGH_FAR, FAR = 3, 1.5
 NEARLY = 1.5
 """h / tau up to which a tolerance that was not met is likely to be met by one component less."""
 
+RUNGS = (100.0, 10.0)
+"""Multiples of the tolerances by way of which strict ones are reached."""
+
 BOUNCE = 10.0
 """Multiple of the tolerances by way of which random starts go, and from which the way back may end higher."""
 
@@ -242,12 +245,17 @@ class BudgetSearch:
         return max(self._candidates.values(), key=lambda candidate: candidate.worth(self._tolerances))
 
     def _try_other_basins(self) -> None:
-        """Start from plain PCA, and bounce from the better answer, where the way to the best one was rugged."""
+        """Start from plain PCA and by way of looser tolerances, and bounce, where the way to the best was rugged."""
         best = self._best()
         if not best.outcome.rugged or self._settings.n_starts is not None:
             return
         n_live = best.n_live
-        self._run_starts(n_live, [self._starts.pca(n_live)], 0, best)
+        best = self._run_starts(n_live, [self._starts.pca(n_live)], 0, best)
+        ladder = Ladder(best.problem, self._tolerances, self._run_settings, self._journal.note)
+        multiples = [multiple for multiple in RUNGS if np.any(self._pca > multiple * self._tolerances)]
+        again = replace(best, outcome=ladder.descend(self._starts.mean_matched(n_live), multiples))
+        if again.is_better(best, self._tolerances):
+            self._candidates[n_live] = again
         self._bounce()
 
     def _bounce(self) -> None:

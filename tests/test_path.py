@@ -154,9 +154,9 @@ def test_a_failed_path_learns_nothing(data):
 @pytest.mark.parametrize(("name", "d", "tolerance"), [("german", 2, 1e-6), ("german", 10, 1e-4), ("compas", 2, 1e-5)])
 @pytest.mark.parametrize("split", [0, 1, 2])
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
-def test_a_fit_keeps_what_the_path_keeps(reference, name, d, tolerance, split):
+def test_the_path_keeps_what_a_fit_keeps(reference, name, d, tolerance, split):
     data = reference(name, split)
     X, group = data["X_train"], data["a_train"]
     alone = FairPCA(d, tolerance=tolerance, random_state=0).fit(X, sensitive_features=group)
     path = fair_pca_path(X, group, d, tolerances=np.geomspace(1e-2, tolerance, 8), random_state=0)
-    assert 100 * path.variances_[-1] == pytest.approx(100 * alone.result_.variance_kept, abs=0.05)
+    assert 100 * path.variances_[-1] >= 100 * alone.result_.variance_kept - 0.05

@@ -14,6 +14,7 @@ from fairpca.solvers.budget import _curvature
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._curvature import Model
 from fairpca.solvers.budget._lagrangian import Lagrangian
+from fairpca.solvers.budget._random import varied_frame
 
 
 def problem_of(X, group):
@@ -265,3 +266,20 @@ def test_a_hessian_on_leading_directions_leads_to_the_same_answer(reference, mon
         assert model.converged_
         fits.append(model.result_)
     assert fits[1].variance_kept == pytest.approx(fits[0].variance_kept, abs=5e-4)
+
+
+def test_a_tolerance_out_of_reach_is_given_up_soon(rng):
+    """One group is wider than the others in every direction, so that no subspace is fair."""
+    group = np.arange(800) % 4
+    X = rng.normal(size=(800, 4)) * np.where(group == 0, 3.0, 1.0)[:, None]
+    with pytest.warns(ConvergenceWarning, match="did not meet tolerance"):
+        model = FairPCA(2, tolerance=1e-4, random_state=0).fit(X, sensitive_features=group)
+    assert not model.converged_
+    assert model.result_.n_gradients <= 140
+
+
+def test_a_random_frame_leans_to_axes_of_much_variance(problem):
+    frames = [varied_frame(problem, np.random.default_rng(seed)) for seed in range(200)]
+    shares = np.mean([np.sum(frame**2, axis=1) for frame in frames], axis=0)
+    assert np.all(np.diff(shares) < 0)
+    np.testing.assert_allclose(frames[0].T @ frames[0], np.eye(2), atol=1e-12)

@@ -148,3 +148,15 @@ def test_a_failed_path_learns_nothing(data):
     with pytest.raises(ValueError, match="NaN"):
         path.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
     assert not hasattr(path, "n_features_in_")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "d", "tolerance"), [("german", 2, 1e-6), ("german", 10, 1e-4), ("compas", 2, 1e-5)])
+@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
+def test_the_path_keeps_what_a_fit_keeps(reference, name, d, tolerance, split):
+    data = reference(name, split)
+    X, group = data["X_train"], data["a_train"]
+    alone = FairPCA(d, tolerance=tolerance, random_state=0).fit(X, sensitive_features=group)
+    path = fair_pca_path(X, group, d, tolerances=np.geomspace(1e-2, tolerance, 8), random_state=0)
+    assert 100 * path.variances_[-1] >= 100 * alone.result_.variance_kept - 0.05

@@ -53,21 +53,21 @@ class Tracer:
         """
         found: list[Fit] = []
         for tolerance in tolerances.tolist():
-            found.append(self._next(tolerance, found, last=len(found) == len(tolerances) - 1))
+            found.append(self._next(tolerance, found))
         self._carry_back(found)
         return _with_fairest_where_unmet(found)
 
-    def _next(self, tolerance: float, found: list[Fit], last: bool) -> Fit:
+    def _next(self, tolerance: float, found: list[Fit]) -> Fit:
         if found and not found[-1].result.meets:
             # Other starts did not help at a looser tolerance.
             return _at(found[-1], tolerance)
         start = self._warm(found[-1], tolerance) if found else None
-        # Other starts at the strict end are enough: what they find there is carried back.
-        fit = self._fitter.fit(tolerance, self._thorough if last else self._quick, start)
-        if fit.result.meets or last:
+        fit = self._fitter.fit(tolerance, self._quick, start)
+        if fit.result.meets and not fit.warm.doubtful:
             return fit
+        # Here a single fit searches: so the path keeps what it keeps.
         again = self._fitter.fit(tolerance, self._thorough)
-        return again if again.result.mmd2 < fit.result.mmd2 else fit
+        return max(fit, again, key=_worth)
 
     def _carry_back(self, found: list[Fit]) -> None:
         """Fit again from a stricter fit that keeps more: what meets the stricter tolerance meets the looser."""
@@ -100,6 +100,11 @@ def _at(fit: Fit, tolerance: float) -> Fit:
     if not result.meets:
         result = replace(result, status=Status.TOLERANCE_NOT_MET)
     return replace(fit, result=result)
+
+
+def _worth(fit: Fit) -> tuple[bool, float]:
+    """Return what tells the better of two fits: the tolerance met, then variance, or fairness where it is not."""
+    return fit.result.meets, _kept(fit) if fit.result.meets else -fit.result.mmd2
 
 
 def _kept(fit: Fit) -> float:

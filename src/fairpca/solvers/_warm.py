@@ -21,6 +21,11 @@ class WarmStart:
     frame: FloatArray
     n_live: int
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether a search from other starts may end higher."""
+        return False
+
     def for_tolerances(self, discrepancies: FloatArray, tolerances: FloatArray) -> "WarmStart | None":
         """Return a start for the same rows with other tolerances, or None where another start is better.
 

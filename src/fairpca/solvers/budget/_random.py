@@ -49,3 +49,20 @@ def random_frame(problem: FairSubspaceProblem, generator: np.random.Generator, n
     frame = np.zeros(problem.shape)
     frame[:n_axes] = Grassmann().random_point(n_axes, problem.n_components, generator)
     return frame
+
+
+def varied_frame(problem: FairSubspaceProblem, generator: np.random.Generator) -> FloatArray:
+    """Return a random frame on the live axes that leans to those of much variance, by the standard deviation of each.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    generator : numpy.random.Generator
+        Draws it.
+    """
+    rank = problem.rank
+    frame = np.zeros(problem.shape)
+    drawn = generator.normal(size=(rank, problem.n_components)) * np.sqrt(problem.shares[:rank, None])
+    frame[:rank] = np.linalg.qr(drawn)[0]
+    return frame

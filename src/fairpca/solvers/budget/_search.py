@@ -11,11 +11,13 @@ from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import TARGET, VISIBLE
 from fairpca.solvers._result import Callback, FitResult, Solution, Status
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._candidate import Candidate
+from fairpca.solvers.budget._candidate import SETTLED, Candidate
 from fairpca.solvers.budget._certify import certify
 from fairpca.solvers.budget._curvature import Model
+from fairpca.solvers.budget._effort import ONE_MEASURE, SEVERAL_MEASURES, affordable_starts
 from fairpca.solvers.budget._journal import Journal
-from fairpca.solvers.budget._run import BudgetRun, RunSettings, RunStart
+from fairpca.solvers.budget._ladder import Ladder
+from fairpca.solvers.budget._run import BudgetRun, RunOutcome, RunSettings, RunStart
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._tilt import Tilt
 from fairpca.solvers.budget._warm import BudgetWarmStart
@@ -26,39 +28,21 @@ OUT_OF_REACH = 2.0
 WORTH_A_RUN = 0.95
 """An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
 
-FEW_ROWS = 300
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What is spent on other starts where there are few rows.
-
-    Attributes
-    ----------
-    few_coordinates : int
-        Dimensions of the manifold up to which several starts cost nothing, and tell one optimum from the best.
-    n_starts : int
-        How many they are.
-    enough_alike : int
-        Starts in a row that end at the best optimum known, after which no others are tried.
-    """
-
-    few_coordinates: int
-    n_starts: int
-    enough_alike: int
-
-
-ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4), Effort(12, 24, 6)
-"""Where several constraints meet there are more corners to end in."""
 
 SECOND_LOOKS = 2
 """Random starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
 
-ENOUGH_FAR, FAR = 5, 5.0
+ENOUGH_FAR, FAR = 3, 1.5
 """Random starts after which others are given up, where the fairest point is above so many times the tolerance."""
 
 NEARLY = 1.5
 """h / tau up to which a tolerance that was not met is likely to be met by one component less."""
+
+RUNGS = (100.0, 10.0)
+"""Multiples of the tolerances by way of which strict ones are reached."""
+
+BOUNCE = 10.0
+"""Multiple of the tolerances by way of which random starts go, and from which the way back may end higher."""
 
 RANDOM_CYCLES = 25
 """Hessians that a random start may cost; a good one needs fewer."""
@@ -114,23 +98,18 @@ class BudgetSearch:
             self._try(first_live, self._starts.first(init, first_live), 0)
             self._polish()
             return self._conclude()
-        first = self._try(first_live, self._starts.first(init, first_live), (self._settings.n_starts or 1) - 1)
-        if self._has_few_rows and self._settings.n_starts is None:
+        start, n_extra = self._starts.first(init, first_live), (self._settings.n_starts or 1) - 1
+        first = self._try(first_live, start, n_extra)
+        if self._starts.has_few_rows and self._settings.n_starts is None:
             self._scan(most, least, first)
-        elif not first.is_smooth:
+        elif not self._is_settled(first):
             self._search_harder(most, least, first)
         elif (first.n_live == 1 or self._has_few_coordinates(first)) and self._settings.n_starts is None:
             self._run_starts(first.n_live, [self._starts.pca(first.n_live)], SECOND_LOOKS, first)
-        elif self._fewer_may_keep_more(first):
-            self._climb(most, least, thorough=False)
         if self._best().variance == -math.inf and self._settings.allow_null:
             self._shrink()
         self._polish()
         return self._conclude(advise=True)
-
-    @property
-    def _has_few_rows(self) -> bool:
-        return self._problem.discrepancy.n_rows <= FEW_ROWS
 
     def _has_few_coordinates(self, candidate: Candidate) -> bool:
         coordinates = (self._problem.rank - candidate.n_live) * candidate.n_live
@@ -162,13 +141,16 @@ class BudgetSearch:
         return self._run_starts(first.n_live, [], self._effort.n_starts, first)
 
     def _search_elsewhere(self, first: Candidate, fewer_are_left: bool) -> Candidate:
-        """Try other starts where the way of the first was not smooth, if they are cheap."""
-        if first.is_smooth or self._settings.n_starts is not None:
+        """Try other starts, if they are cheap, unless fewer live components promise more."""
+        if self._is_settled(first) or self._settings.n_starts is not None:
             return first
-        out_of_reach = first.strain(self._tolerances) > OUT_OF_REACH
-        rugged = first.outcome.rugged and not (out_of_reach and fewer_are_left)
-        starts = self._other_basins(first.n_live) if rugged else []
-        return self._run_starts(first.n_live, starts, self._cheap_starts(first.n_live), first)
+        if fewer_are_left and first.strain(self._tolerances) > OUT_OF_REACH:
+            return first
+        return self._run_starts(first.n_live, [], self._cheap_starts(first.n_live), first)
+
+    def _is_settled(self, candidate: Candidate) -> bool:
+        """Tell whether neither other starts nor fewer live components promise more."""
+        return candidate.is_smooth and not self._fewer_may_keep_more(candidate)
 
     def _live_range(self) -> tuple[int, int]:
         """Return the largest and the smallest number of live components to consider."""
@@ -181,6 +163,7 @@ class BudgetSearch:
         """Climb along the number of live components from a good guess, with more starts where they are cheap."""
         first = self._search_elsewhere(first, most > least)
         if most == least:
+            self._try_other_basins()
             return
         here = most
         if first.variance == -math.inf:
@@ -192,6 +175,9 @@ class BudgetSearch:
         if self._best().variance == -math.inf:
             self._find_feasible(least, min(self._candidates))
         self._climb(most, least)
+        if self._best().n_live == most:
+            # Fewer live components do not help: it is the way that ended low.
+            self._try_other_basins()
 
     def _climb(self, most: int, least: int, thorough: bool = True) -> None:
         """Try more and fewer live components than the best so far while that keeps more variance."""
@@ -258,29 +244,47 @@ class BudgetSearch:
     def _best(self) -> Candidate:
         return max(self._candidates.values(), key=lambda candidate: candidate.worth(self._tolerances))
 
-    def _other_basins(self, n_live: int) -> list[RunStart]:
-        """Return starts from PCA and from the end of a path of looser tolerances."""
-        problem = self._problem.with_components(n_live)
-        start = self._starts.mean_matched(n_live)
-        for tolerances in (100 * self._tolerances, 10 * self._tolerances):
-            if np.all(self._pca <= tolerances):
-                continue
-            run = BudgetRun(problem, tolerances, self._run_settings, self._journal.note)
-            outcome = run.run(start)
-            start = RunStart((outcome.best or outcome.fairest).point, outcome.multipliers)
-        return [self._starts.pca(n_live), start]
+    def _try_other_basins(self) -> None:
+        """Start from plain PCA and by way of looser tolerances, and bounce, where the way to the best was rugged."""
+        best = self._best()
+        if not best.outcome.rugged or self._settings.n_starts is not None:
+            return
+        n_live = best.n_live
+        best = self._run_starts(n_live, [self._starts.pca(n_live)], 0, best)
+        ladder = Ladder(best.problem, self._tolerances, self._run_settings, self._journal.note)
+        multiples = [multiple for multiple in RUNGS if np.any(self._pca > multiple * self._tolerances)]
+        again = replace(best, outcome=ladder.descend(self._starts.mean_matched(n_live), multiples))
+        if again.is_better(best, self._tolerances):
+            self._candidates[n_live] = again
+        self._bounce()
+
+    def _bounce(self) -> None:
+        """Go from the best answer to looser tolerances and back while that ends higher."""
+        while not self._journal.out_of_time:
+            best = self._best()
+            if best.outcome.best is None:
+                return
+            ladder = Ladder(best.problem, self._tolerances, self._run_settings, self._journal.note)
+            again = replace(best, outcome=ladder.bounce(best.outcome, BOUNCE))
+            if again.variance <= best.variance + SETTLED or not again.is_better(best, self._tolerances):
+                return
+            self._candidates[best.n_live] = again
 
     def _cheap_starts(self, n_live: int) -> int:
-        """Return how many random starts are affordable: the work of a run grows with the number of coordinates."""
+        """Return how many random starts are tried where that is hard."""
         if self._settings.n_starts is not None:
             return self._settings.n_starts - 1
-        coordinates = (self._problem.rank - n_live) * n_live
-        return 0 if coordinates == 0 else int(min(23, 1000 / coordinates**1.5))
+        return affordable_starts((self._problem.rank - n_live) * n_live)
 
     def _try(self, n_live: int, start: RunStart, n_extra: int) -> Candidate:
         return self._run_starts(n_live, [start], n_extra, None)
 
     def _run_starts(self, n_live: int, starts: list[RunStart], n_extra: int, best: Candidate | None) -> Candidate:
+        """Return the best of what is known and what given and random starts lead to.
+
+        A start that cannot reach the variance of another number of live components is given up, a random one also that
+        cannot reach the best of this number.
+        """
         problem = self._problem.with_components(n_live)
         # Other starts are the same for any random state and any number of components: two fits of one table agree, and
         # one with more components finds what one with fewer has found.
@@ -293,11 +297,10 @@ class BudgetSearch:
                 break
             given = index < len(starts)
             start = starts[index] if given else self._starts.other(n_live, others_generator, index - len(starts))
-            settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
             others = [other.variance for other in self._candidates.values() if not given or other.n_live != n_live]
+            others += [best.variance] if best is not None and not given else []
             floor = max(others, default=-math.inf)
-            outcome = BudgetRun(problem, self._tolerances, settings, self._journal.note).run(start, floor)
-            candidate = Candidate(n_live, outcome, problem)
+            candidate = Candidate(n_live, self._outcome(problem, start, floor, given), problem)
             if best is not None and candidate.is_like(best, self._tolerances):
                 # The first of equals stays: which of them is higher by rounding must not matter.
                 n_alike += 1
@@ -308,6 +311,12 @@ class BudgetSearch:
         assert best is not None
         self._candidates[n_live] = best
         return best
+
+    def _outcome(self, problem: FairSubspaceProblem, start: RunStart, floor: float, given: bool) -> RunOutcome:
+        """Run from a start; from a random one that was not made fair, by way of a looser tolerance."""
+        settings = self._run_settings if given else replace(self._run_settings, max_cycles=RANDOM_CYCLES)
+        ladder = Ladder(problem, self._tolerances, settings, self._journal.note)
+        return ladder.descend(start, () if given or self._starts.made_fair else (BOUNCE,), floor)
 
     def _is_far(self, best: Candidate) -> bool:
         """Tell whether none of several starts has come anywhere near the tolerance."""
@@ -331,7 +340,8 @@ class BudgetSearch:
         point, result = self._record(outcome.best, best.n_live, status)
         on_live_axes = best.problem.rank == self._problem.rank
         known = view if on_live_axes else None
-        warm = BudgetWarmStart(point, best.n_live, certificate.multipliers, self._pca, known)
+        rugged = not self._is_settled(best)
+        warm = BudgetWarmStart(point, best.n_live, certificate.multipliers, self._pca, known, rugged=rugged)
         return Solution(point, replace(result, certificate=certificate), warm)
 
     def _pca_is_fair(self, pca: Evaluation, n_live: int) -> Solution:

@@ -7,9 +7,14 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._random import fairest_frame, random_frame
+from fairpca.solvers.budget._random import fairest_frame, random_frame, varied_frame
 from fairpca.solvers.budget._run import RunStart
 from fairpca.solvers.budget._warm import BudgetWarmStart
+
+FEW_ROWS = 300
+
+PRESSURE = 0.1
+"""First mu h of a random start: the variance counts for more."""
 
 
 class Starts:
@@ -79,9 +84,25 @@ class Starts:
         live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
         return live
 
+    @property
+    def made_fair(self) -> bool:
+        """Whether random starts are made fair first: where rows are few or constraints several, that finds more.
+
+        Else it costs more than a run, and most of them end low.
+        """
+        return len(self._tolerances) > 1 or self.has_few_rows
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether runs cost next to nothing."""
+        return self._problem.discrepancy.n_rows <= FEW_ROWS
+
     def other(self, n_live: int, generator: np.random.Generator, number: int) -> RunStart:
         """Return a random start; where several constraints meet every other one is not made fair first."""
         problem = self._problem.with_components(n_live)
+        if not self.made_fair:
+            frame = varied_frame(problem, generator)
+            return RunStart(frame, PRESSURE / np.maximum(problem.discrepancies(frame), self._tolerances))
         if len(self._tolerances) > 1 and number % 2:
             return RunStart(random_frame(problem, generator, problem.rank), None, spring=True)
         return self._random_start(problem, generator)

@@ -24,19 +24,27 @@ class BudgetWarmStart(WarmStart):
         The frame in a chart with the second-order model there, where both are known.
     settled : bool, default=False
         Whether neither other starts nor other numbers of live components need to be tried.
+    rugged : bool, default=False
+        Whether the way to the answer was not smooth, or fewer live components may keep more.
     """
 
     multipliers: FloatArray
     pca: FloatArray
     view: View | None = None
     settled: bool = False
+    rugged: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a search from other starts may end higher."""
+        return self.rugged
 
     def for_tolerances(self, discrepancies: FloatArray, tolerances: FloatArray) -> "BudgetWarmStart | None":
         """Return a start for other tolerances; None where no tolerance limited the answer."""
         if not np.any(self.multipliers > 0):
             return None
         # On the data we know h falls about like 1 / mu.
-        return replace(self, multipliers=self.multipliers * discrepancies / tolerances)
+        return replace(self, multipliers=self.multipliers * discrepancies / tolerances, rugged=False)
 
     def on_other_rows(self, pca: FloatArray | None) -> "BudgetWarmStart":
         """Return a start for more rows, whose Hessian is another."""

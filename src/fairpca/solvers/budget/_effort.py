@@ -1,0 +1,41 @@
+"""How many starts are worth their cost."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is spent on other starts where there are few rows.
+
+    Attributes
+    ----------
+    few_coordinates : int
+        Dimensions of the manifold up to which several starts cost nothing, and tell one optimum from the best.
+    n_starts : int
+        How many they are.
+    enough_alike : int
+        Starts in a row that end at the best optimum known, after which no others are tried.
+    """
+
+    few_coordinates: int
+    n_starts: int
+    enough_alike: int
+
+
+ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4), Effort(12, 24, 6)
+"""Where several constraints meet there are more corners to end in."""
+
+MOST_STARTS = 40
+"""Random starts for one number of live components."""
+
+
+def affordable_starts(n_coordinates: int) -> int:
+    """Return how many random starts are affordable: the work of a run grows with the number of coordinates.
+
+    Parameters
+    ----------
+    n_coordinates : int
+        Dimension of the manifold.
+    """
+    return 0 if n_coordinates == 0 else int(min(MOST_STARTS, 3000 / n_coordinates**2))

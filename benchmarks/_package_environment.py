@@ -79,7 +79,7 @@ class Environment:
 
     def make(self) -> None:
         """Create the environment and install what belongs there."""
-        uv, locked = self.built.tools / "uv", self.folder.with_suffix(".txt")
+        uv, locked = self.built.tools / "uv", self.built.tree.parent / f"{self.folder.name}.txt"
         extra = ["--extra", self.extra] if self.extra else []
         run(uv, "venv", "--python", self.python, self.folder)
         chosen = ["--resolution", RESOLUTIONS[self.dependencies], "--only-binary", ":all:", "--python", self.own_python]

@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 LOOPS := $(wildcard src/fairpca/mmd/compiled/*.[ch])
 
-.PHONY: demo test thorough coverage lint reference clean
+.PHONY: demo test thorough packages coverage lint reference clean
 
 demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
@@ -15,6 +15,10 @@ test: $(VENV)/.test lint
 # Tests of some seconds each, which `make test` leaves out to stay short.
 thorough: $(VENV)/.test
 	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 -m "thorough and not slow"
+
+# What users install: built from the last commit, checked, installed in a fresh environment and tested there.
+packages: $(VENV)/.test
+	$(BIN)/python benchmarks/packages.py quick
 
 # Apart from the test, because tracing every line takes time.
 coverage: $(VENV)/.test

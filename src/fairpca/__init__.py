@@ -1,15 +1,19 @@
 """Fair dimensionality reduction: keep variance, make groups alike as distributions."""
 # SPDX-License-Identifier: MIT
 
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from fairpca.auditing import AuditResult, Certificate, Verification, audit, load_certificate, verify
-from fairpca.estimator import FairPCA
-from fairpca.path import FairPCAPath, fair_pca_path
-from fairpca.planning import Plan, plan
-from fairpca.saving import load
-from fairpca.selection import FairPCACV
-from fairpca.versions import show_versions
+if TYPE_CHECKING:
+    from fairpca.auditing import AuditResult, Certificate, Verification, audit, load_certificate, verify
+    from fairpca.estimator import FairPCA
+    from fairpca.path import FairPCAPath, fair_pca_path
+    from fairpca.planning import Plan, plan
+    from fairpca.saving import load
+    from fairpca.selection import FairPCACV
+    from fairpca.versions import show_versions
 
 __version__ = version("fairpca")
 
@@ -30,3 +34,38 @@ __all__ = [
     "show_versions",
     "verify",
 ]
+
+_HOMES = {
+    "AuditResult": "auditing",
+    "Certificate": "auditing",
+    "FairPCA": "estimator",
+    "FairPCACV": "selection",
+    "FairPCAPath": "path",
+    "Plan": "planning",
+    "Verification": "auditing",
+    "audit": "auditing",
+    "fair_pca_path": "path",
+    "load": "saving",
+    "load_certificate": "auditing",
+    "plan": "planning",
+    "show_versions": "versions",
+    "verify": "auditing",
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:
+    # Whoever fits need not wait for audits, plans and files: names and folders are imported when they are first asked
+    # for. Hidden from type checkers, which would take every name for one of these.
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            value = getattr(import_module(f"fairpca.{_HOMES[name]}"), name)
+        elif not name.startswith("_") and find_spec(f"fairpca.{name}"):
+            value = import_module(f"fairpca.{name}")
+        else:
+            raise AttributeError(f"module 'fairpca' has no attribute {name!r}")
+        globals()[name] = value
+        return value

@@ -109,5 +109,7 @@ def warnings_as_notes(console: Console) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
+        # Some packages derive theirs from both; what will change in them is nothing to whoever types a command.
+        warnings.simplefilter("ignore", DeprecationWarning)
         warnings.showwarning = show
         yield

@@ -51,8 +51,9 @@ class TextTable:
     def batches(self) -> Iterator[Any]:
         """Yield record batches of texts."""
         last = None
-        with unpacked(self._path, self._label) as stream, in_plain_words(self._label, UNREADABLE):
-            for batch in self._read(stream):
+        begin, stream = unpacked(self._path, self._label), unpacked(self._path, self._label)
+        with begin as head, stream as whole, in_plain_words(self._label, UNREADABLE):
+            for batch in self._read(head, whole):
                 if batch.num_rows:
                     last = batch
                     yield batch
@@ -61,7 +62,7 @@ class TextTable:
         if self._text.odd_quotes and any("\n" in str(column[-1]) for column in last.columns):
             raise TableError(f"{self._label} has a quotation mark that is opened and never closed.")
 
-    def _read(self, stream: Any) -> Iterator[Any]:
+    def _read(self, begin: Any, stream: Any) -> Iterator[Any]:
         reader = arrow_module("csv")
         ragged: list[Any] = []
 
@@ -69,16 +70,15 @@ class TextTable:
             ragged.append(row)
             return "error"
 
+        # In one thread rows have numbers, and as much is read ahead as is needed.
+        read = reader.ReadOptions(use_threads=False, block_size=BLOCK, encoding=self._text.encoding)
+        parse = reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse)
         try:
-            yield from reader.open_csv(
-                stream,
-                # In one thread rows have numbers, and as much is read ahead as is needed.
-                read_options=reader.ReadOptions(use_threads=False, block_size=BLOCK, encoding=self._text.encoding),
-                parse_options=reader.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse
-                ),
-                convert_options=reader.ConvertOptions(default_column_type=arrow().string(), strings_can_be_null=False),
-            )
+            # Types are told by name, and names are those that this reader makes of the header.
+            with reader.open_csv(begin, read, parse) as head:
+                texts = dict.fromkeys(head.schema.names, arrow().string())
+            convert = reader.ConvertOptions(column_types=texts, strings_can_be_null=False)
+            yield from reader.open_csv(stream, read, parse, convert)
         except arrow().lib.ArrowInvalid as error:
             if ragged:
                 raise self._ragged(ragged[0]) from None

@@ -14,6 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef __GNUC__ /* Clang defines it too, Microsoft's compiler does not */
+#error "the compiled loops are written in the vectors of GCC and Clang; fairpca installs without them and uses numpy"
+#endif
+
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_MACHINE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

@@ -1,0 +1,94 @@
+"""What is installed: names that come when they are asked for, and versions that agree with what is promised."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+import fairpca
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def loaded_by(statement):
+    """Return the modules that a fresh process has loaded after a statement."""
+    code = f"import json, sys\n{statement}\nprint(json.dumps(list(sys.modules)))"
+    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], text=True)))
+
+
+def packages(modules):
+    return {name.partition(".")[0] for name in modules}
+
+
+def test_the_package_loads_nothing_until_a_name_is_asked_for():
+    loaded = loaded_by("import fairpca")
+    assert not packages(loaded) & {"numpy", "scipy", "sklearn", "threadpoolctl", "pandas", "matplotlib"}
+    assert {name for name in loaded if name.startswith("fairpca.")} == set()
+
+
+def test_the_estimator_loads_little_more_than_scikit_learn_does():
+    loaded = loaded_by("from fairpca import FairPCA") - loaded_by("from sklearn.decomposition import PCA")
+    assert packages(loaded) - sys.stdlib_module_names == {"fairpca", "sklearn"}
+    assert {"fairpca.estimator", "fairpca.solvers"} <= loaded
+    heavy = ("sklearn.ensemble", "sklearn.tree", "sklearn.neighbors", "sklearn.svm")
+    unasked = (
+        "fairpca.auditing",
+        "fairpca.report",
+        "fairpca.plots",
+        "fairpca.datasets",
+        "fairpca.cli",
+        "fairpca.paper",
+    )
+    assert not [name for name in loaded if name.startswith((*heavy, *unasked))]
+
+
+def declared_to_type_checkers():
+    """Yield the names that the package imports for type checkers, each with its module."""
+    for node in ast.walk(ast.parse(Path(fairpca.__file__).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("fairpca."):
+            yield from ((alias.name, node.module) for alias in node.names)
+
+
+def test_names_are_those_that_type_checkers_see():
+    declared = dict(declared_to_type_checkers())
+    assert {*declared, "__version__"} == {*fairpca.__all__}
+    for name, module in declared.items():
+        assert getattr(fairpca, name) is getattr(import_module(module), name)
+    assert {*fairpca.__all__} <= {*dir(fairpca)}
+
+
+def test_folders_come_when_they_are_asked_for():
+    code = "import fairpca; print(fairpca.metrics.mmd2.__name__, fairpca.datasets.__name__)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["mmd2", "fairpca.datasets"]
+
+
+@pytest.mark.parametrize("name", ["FairPSA", "_nothing", "__wrapped__"])
+def test_names_that_are_not_there_are_refused(name):
+    with pytest.raises(AttributeError, match=f"'fairpca' has no attribute '{name}'"):
+        getattr(fairpca, name)
+
+
+def test_versions_agree():
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1]
+    assert fairpca.__version__ == PROJECT["version"] == cited
+
+
+def test_the_lowest_versions_are_those_that_the_readme_promises():
+    requirements = [*PROJECT["dependencies"], *chain.from_iterable(PROJECT["optional-dependencies"].values())]
+    floors = dict(
+        re.fullmatch(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", line).groups() for line in requirements if ">=" in line
+    )
+    # Without one, nobody would know what the oldest environment of benchmarks/packages.py holds.
+    assert all(line.startswith("fairpca[") for line in requirements if ">=" not in line)
+    support = (ROOT / "README.md").read_text().partition("## Support")[2]
+    promised = re.search(r"Python (\S+) or newer, numpy (\S+), SciPy (\S+), scikit-learn (\S+) or newer", support)
+    python = PROJECT["requires-python"].removeprefix(">=")
+    assert promised.groups() == (python, floors["numpy"], floors["scipy"], floors["scikit-learn"])

@@ -9,7 +9,7 @@ import fairpca
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-from public_names import home_of  # noqa: E402
+from public_names import home_of
 
 project = "fairpca"
 author = "the fairpca developers"

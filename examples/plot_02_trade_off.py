@@ -2,8 +2,8 @@
 What fairness costs: the path and its knee
 ==========================================
 
-How much variance does each tolerance cost? :func:`fairpca.fair_pca_path` fits twenty of them, each from the one before,
-and hands out ready models.
+How much variance does each tolerance cost? :func:`fairpca.fair_pca_path` fits twenty of them, each from the one
+before, and hands out ready models.
 """
 
 # SPDX-License-Identifier: MIT

@@ -9,8 +9,8 @@ a tolerance far below that has no meaning for anybody else. The default asks for
 # SPDX-License-Identifier: MIT
 
 # %%
-# People whose groups differ in one direction, from a hundred to three thousand of them. As many others, who take no part
-# in the fit, are looked at afterwards.
+# People whose groups differ in one direction, from a hundred to three thousand of them. As many others, who take no
+# part in the fit, are looked at afterwards.
 
 import matplotlib.pyplot as plt
 import numpy as np

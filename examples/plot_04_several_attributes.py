@@ -2,8 +2,8 @@
 Several attributes at once
 ==========================
 
-Sex, region and age: two groups, three groups and years. Every comparison is a measure of its own, with a tolerance and
-a multiplier that says what a little more tolerance would buy.
+Sex, region and age: two groups, three groups and years. Every comparison is a measure of its own, with a tolerance
+and a multiplier that says what a little more tolerance would buy.
 """
 
 # SPDX-License-Identifier: MIT

@@ -2,8 +2,8 @@
 An attribute that is a number
 =============================
 
-Age in years has no groups. ``FairPCA`` then asks that projections do not depend on it, measured by the Hilbert-Schmidt
-independence criterion (HSIC).
+Age in years has no groups. ``FairPCA`` then asks that projections do not depend on it, measured by the
+Hilbert-Schmidt independence criterion (HSIC).
 """
 
 # SPDX-License-Identifier: MIT

@@ -2,15 +2,15 @@
 One bandwidth, four scales, and an adversary
 ============================================
 
-One bandwidth is blind to differences much finer than itself: a projection can meet its tolerance while a classifier reads
-the group from it. ``bandwidth="scales"`` compares at four scales at once.
+One bandwidth is blind to differences much finer than itself: a projection can meet its tolerance while a classifier
+reads the group from it. ``bandwidth="scales"`` compares at four scales at once.
 """
 
 # SPDX-License-Identifier: MIT
 
 # %%
-# The first column has eight clumps. Both groups are in each, side by side, in an order that makes their means, spreads and
-# skews agree: only the places inside of the clumps differ.
+# The first column has eight clumps. Both groups are in each, side by side, in an order that makes their means,
+# spreads and skews agree: only the places inside of the clumps differ.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,8 +28,8 @@ X[:, 0] += clump + 0.3 * side
 train, new = slice(0, 800), slice(800, None)
 
 # %%
-# Both models meet the same tolerance, each with its own kernel. Gradient boosting, which knows nothing of kernels, then
-# tries to tell the group from projections of people who were not fitted.
+# Both models meet the same tolerance, each with its own kernel. Gradient boosting, which knows nothing of kernels,
+# then tries to tell the group from projections of people who were not fitted.
 
 models, found = {}, {}
 for bandwidth in ("median", "scales"):

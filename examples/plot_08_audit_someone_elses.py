@@ -2,8 +2,8 @@
 Auditing a reduction that someone else made
 ===========================================
 
-:func:`fairpca.audit` takes any reduction: a transformer of scikit-learn, a matrix of components, or rows that were reduced
-by something unknown. It says what new people, reduced, still tell of their attributes.
+:func:`fairpca.audit` takes any reduction: a transformer of scikit-learn, a matrix of components, or rows that were
+reduced by something unknown. It says what new people, reduced, still tell of their attributes.
 """
 
 # SPDX-License-Identifier: MIT
@@ -44,8 +44,8 @@ found = {
 print(found["FairPCA"])
 
 # %%
-# The bar ends at the bound: with 95 % confidence the MMD² of the population is no larger. Where the measured value is no
-# larger than what chance shows, nothing was found, which is no proof that there is nothing.
+# The bar ends at the bound: with 95 % confidence the MMD² of the population is no larger. Where the measured value is
+# no larger than what chance shows, nothing was found, which is no proof that there is nothing.
 
 figure, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
 places = np.arange(len(found))[::-1]

@@ -2,8 +2,8 @@
 What can be shown, and how many people that takes
 =================================================
 
-An audit that finds nothing proves nothing. What can be shown is a bound, and how small a bound can be depends on how many
-people are audited. :func:`fairpca.plan` says so beforehand; a certificate carries what was shown.
+An audit that finds nothing proves nothing. What can be shown is a bound, and how small a bound can be depends on how
+many people are audited. :func:`fairpca.plan` says so beforehand; a certificate carries what was shown.
 """
 
 # SPDX-License-Identifier: MIT
@@ -43,8 +43,8 @@ for n in sizes:
     audits.append(audit(model, rows, sensitive_features=known, **quick))
 
 # %%
-# The curve is the plan: four audits in five show as much where the groups do not differ at all. The model was fitted to
-# 1,000 people, others differ a little, and with many of them that shows.
+# The curve is the plan: four audits in five show as much where the groups do not differ at all. The model was fitted
+# to 1,000 people, others differ a little, and with many of them that shows.
 
 figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 planned.plot(ax=ax)
@@ -54,8 +54,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# A certificate says what an audit has shown, and holds nothing of any single row. Anyone with the model and people of the
-# same population can look for themselves.
+# A certificate says what an audit has shown, and holds nothing of any single row. Anyone with the model and people of
+# the same population can look for themselves.
 
 certificate = audits[-1].certificate()
 rows, known = people(4800)

@@ -2,8 +2,8 @@
 Many rows: a file that is mapped, and Dask
 ==========================================
 
-MMD² compares all pairs of rows. Beyond 5,000 of them ``FairPCA`` does so in linear time, on rows that stay in their file
-or on a cluster.
+MMD² compares all pairs of rows. Beyond 5,000 of them ``FairPCA`` does so in linear time, on rows that stay in their
+file or on a cluster.
 """
 
 # SPDX-License-Identifier: MIT
@@ -33,8 +33,8 @@ rows.flush()
 X = np.load(file, mmap_mode="r")
 
 # %%
-# Seconds of a fit against rows, on the machine that made this page. Up to 60,000 rows they include one exact measurement
-# over all pairs at the end; beyond, MMD² comes with a bound on its error.
+# Seconds of a fit against rows, on the machine that made this page. Up to 60,000 rows they include one exact
+# measurement over all pairs at the end; beyond, MMD² comes with a bound on its error.
 
 sizes = [6_000, 20_000, 200_000]
 seconds = []

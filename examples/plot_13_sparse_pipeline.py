@@ -2,7 +2,8 @@
 Categories without a dense table
 ================================
 
-``OneHotEncoder`` makes sparse columns, mostly zeros. ``FairPCA`` takes them as they are: nothing is made dense on the way.
+``OneHotEncoder`` makes sparse columns, mostly zeros. ``FairPCA`` takes them as they are: nothing is made dense on the
+way.
 """
 
 # SPDX-License-Identifier: MIT

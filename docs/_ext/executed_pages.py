@@ -40,7 +40,7 @@ def _run(source: Path, page: Path) -> None:
 def show(app: Sphinx, name: str, content: list[str]) -> None:
     """Put what was shown below the code that showed it."""
     kept = Path(app.srcdir) / FIGURES / f"{name}.json"
-    if not kept.exists() or not app.env.doc2path(name).suffix == ".md":
+    if not kept.exists() or app.env.doc2path(name).suffix != ".md":
         return
     text = content[0]
     for shown in reversed(json.loads(kept.read_text(encoding="utf-8"))):

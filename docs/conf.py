@@ -10,6 +10,7 @@ import fairpca
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from public_names import home_of
+from values import values_of
 
 project = "fairpca"
 author = "the fairpca developers"
@@ -22,7 +23,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -41,7 +41,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
-autosummary_context = {"home_of": home_of}
+autosummary_context = {"home_of": home_of, "values_of": values_of}
 # plan and Plan, which some file systems take for the same.
 autosummary_filename_map = {"fairpca.plan": "fairpca.plan-function"}
 autodoc_member_order = "bysource"

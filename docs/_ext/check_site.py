@@ -1,4 +1,4 @@
-"""Check a site that was made: its links lead somewhere, it loads nothing from elsewhere, and every public name is there.
+"""Check a site: its links lead somewhere, it loads nothing from elsewhere, and every public name is there.
 
 python docs/_ext/check_site.py docs/_build/html
 """
@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from public_names import MODULES, home_of
 from sphinx.util.inventory import InventoryFile
+
+from public_names import MODULES, home_of
 
 LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "link": "href"}
 """What a browser fetches by itself, by element."""

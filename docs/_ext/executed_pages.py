@@ -31,7 +31,9 @@ def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
 def _run(source: Path, page: Path) -> None:
     into = source / FIGURES / page.relative_to(source).parent
     into.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, str(Path(__file__).with_name("run_page.py")), str(page), "--into", str(into)]
+    script = Path(__file__).with_name("run_page.py")
+    # A page whose code warns its reader does not explain itself.
+    command = [sys.executable, "-W", "error::UserWarning", str(script), str(page), "--into", str(into)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise ExtensionError(f"{page} does not run:\n{done.stderr}")

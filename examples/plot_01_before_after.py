@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 The same people before and after
 ================================
@@ -5,8 +6,6 @@ The same people before and after
 Plain PCA of a census table puts women and men in different places, though the column of sex is not in the table.
 ``FairPCA`` looks for the plane that keeps most variance among those in which both are spread alike.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # Adult is a census sample: 5,000 of its people, and all columns but that of sex.
@@ -40,9 +39,9 @@ print(fair.summary())
 # larger MMD², the maximum mean discrepancy.
 
 kept = {"PCA": pca[-1].explained_variance_ratio_.sum(), "FairPCA": fair.explained_variance_ratio_.sum()}
-figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.9), layout="constrained")
 for ax, (name, model) in zip(axes, {"PCA": pca, "FairPCA": fair}.items(), strict=True):
     DensityDisplay.from_estimator(model, X, sensitive_features=sex, ax=ax)
     difference = mmd2(model.transform(X), sensitive_features=sex, bandwidth=fair.bandwidth_)
-    ax.set_title(f"{name}: {100 * kept[name]:.1f} % of variance, MMD² = {difference:.2g}")
+    ax.set_title(f"{name}\n{100 * kept[name]:.1f} % of variance, MMD² = {difference:.2g}")
 plt.show()

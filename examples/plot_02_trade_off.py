@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 What fairness costs: the path and its knee
 ==========================================
@@ -5,8 +6,6 @@ What fairness costs: the path and its knee
 How much variance does each tolerance cost? :func:`fairpca.fair_pca_path` fits twenty of them, each from the one
 before, and hands out ready models.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # German Credit, without the column that says whether someone is younger than 25.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 How small is small: chance and ``tolerance="auto"``
 ===================================================
@@ -5,8 +6,6 @@ How small is small: chance and ``tolerance="auto"``
 Two samples of one population never look exactly alike. What they show by chance depends on how many people they have;
 a tolerance far below that has no meaning for anybody else. The default asks for half of it.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # People whose groups differ in one direction, from a hundred to three thousand of them. As many others, who take no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Several attributes at once
 ==========================
@@ -5,8 +6,6 @@ Several attributes at once
 Sex, region and age: two groups, three groups and years. Every comparison is a measure of its own, with a tolerance
 and a multiplier that says what a little more tolerance would buy.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # A table in which sex moves one column, the south another, and age a third.

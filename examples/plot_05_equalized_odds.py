@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Equalized odds
 ==============
@@ -5,8 +6,6 @@ Equalized odds
 Groups that look alike among everyone may still differ among those who deserve the same answer. With
 ``fairness="equalized_odds"`` they must look alike among the rows of each label by itself.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # A column on which the groups differ in opposite ways for the two labels: among everyone together this cancels.

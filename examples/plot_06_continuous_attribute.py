@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 An attribute that is a number
 =============================
@@ -5,8 +6,6 @@ An attribute that is a number
 Age in years has no groups. ``FairPCA`` then asks that projections do not depend on it, measured by the
 Hilbert-Schmidt independence criterion (HSIC).
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # German Credit without its column of age; the years themselves are the attribute.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 One bandwidth, four scales, and an adversary
 ============================================
@@ -5,8 +6,6 @@ One bandwidth, four scales, and an adversary
 One bandwidth is blind to differences much finer than itself: a projection can meet its tolerance while a classifier
 reads the group from it. ``bandwidth="scales"`` compares at four scales at once.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # The first column has eight clumps. Both groups are in each, side by side, in an order that makes their means,

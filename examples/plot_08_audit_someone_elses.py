@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Auditing a reduction that someone else made
 ===========================================
@@ -5,8 +6,6 @@ Auditing a reduction that someone else made
 :func:`fairpca.audit` takes any reduction: a transformer of scikit-learn, a matrix of components, or rows that were
 reduced by something unknown. It says what new people, reduced, still tell of their attributes.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # Four reductions of German Credit to two numbers, made from 700 people. The column of age is not in the table.

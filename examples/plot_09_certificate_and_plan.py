@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 What can be shown, and how many people that takes
 =================================================
@@ -5,8 +6,6 @@ What can be shown, and how many people that takes
 An audit that finds nothing proves nothing. What can be shown is a bound, and how small a bound can be depends on how
 many people are audited. :func:`fairpca.plan` says so beforehand; a certificate carries what was shown.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # Which bound do 300 and 700 people support, and how many would 0.005 take?

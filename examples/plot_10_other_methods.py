@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Other fair reductions on the same people
 ========================================
@@ -5,8 +6,6 @@ Other fair reductions on the same people
 Different methods call different things fair. Here are four of them on one table: what each keeps, what each leaves
 between the groups, and what an adversary reads from people who were held out.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # Two groups with the same mean and the same covariance and yet different shapes: one is a single cloud, the other has

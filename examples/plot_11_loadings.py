@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 What the components are made of
 ===============================
@@ -5,8 +6,6 @@ What the components are made of
 Components are linear: every column has a loading on each, and a fair component can be read like any other. A biplot
 shows people and columns in one plane; the communality of a column says how much of it the components carry.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # German Credit by age, without its column of age.

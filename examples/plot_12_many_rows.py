@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Many rows: a file that is mapped, and Dask
 ==========================================
@@ -5,8 +6,6 @@ Many rows: a file that is mapped, and Dask
 MMD² compares all pairs of rows. Beyond 5,000 of them ``FairPCA`` does so in linear time, on rows that stay in their
 file or on a cluster.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # A file of 200,000 rows in single precision, mapped and not read.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Categories without a dense table
 ================================
@@ -5,8 +6,6 @@ Categories without a dense table
 ``OneHotEncoder`` makes sparse columns, mostly zeros. ``FairPCA`` takes them as they are: nothing is made dense on the
 way.
 """
-
-# SPDX-License-Identifier: MIT
 
 # %%
 # German Credit as people have it, in words. The attribute and the columns that tell it stay out.

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 from allowed_modules import block_all_but
 from snippets import Snippet, extras, snippets
 
-WIDTH = 100
+WIDTH = 92
 """Characters of a line of output."""
 
 
@@ -46,7 +47,7 @@ def run(page: Path, into: Path | None) -> list[dict[str, Any]]:
     for number, snippet in enumerate(snippets(page.read_text(encoding="utf-8"))):
         text = _python(snippet, page, namespace) if snippet.language == "python" else _console(snippet)
         figures = list(_figures(into, f"{page.stem}-{number}"))
-        shown.append({"end": snippet.end, "text": text.rstrip(), "figures": figures})
+        shown.append({"end": snippet.end, "text": _wrapped(text.rstrip()), "figures": figures})
     return shown
 
 
@@ -70,6 +71,17 @@ def _in_words(value: Any) -> str:
     if hasattr(value, "to_string"):
         return str(value.to_string(max_rows=12, line_width=WIDTH))
     return repr(value)
+
+
+def _wrapped(text: str) -> str:
+    """Return sentences in lines that fit; tables, which have gaps, stay as they are."""
+    lines = []
+    for line in text.splitlines():
+        inner = line.strip()
+        indent = line[: len(line) - len(line.lstrip())]
+        fits = len(line) <= WIDTH or "  " in inner
+        lines += [line] if fits else textwrap.wrap(inner, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    return "\n".join(lines)
 
 
 def _console(snippet: Snippet) -> str:

@@ -3,8 +3,7 @@
 Categories without a dense table
 ================================
 
-``OneHotEncoder`` makes sparse columns, mostly zeros. ``FairPCA`` takes them as they are: nothing is made dense on the
-way.
+``OneHotEncoder`` makes sparse columns, mostly zeros. ``FairPCA`` takes them as they are, in the middle of a pipeline.
 """
 
 # %%

@@ -140,12 +140,16 @@ def _density(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the density of a group on a grid, and the levels above which the given shares of its rows are."""
     kept = rows[:: max(1, -(-len(rows) // _MOST_ROWS))]
+    lowest, highest = np.array([x[0], y[0]]), np.array([x[-1], y[-1]])
+    # Far rows would make the estimate as wide as they are far; they count as rows outside of all regions.
+    near = kept[((kept >= lowest) & (kept <= highest)).all(axis=1)]
     try:
-        estimate = gaussian_kde(kept.T)
+        estimate = gaussian_kde(near.T)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ValueError(
             f"the {len(rows)} rows of group {group!r} lie on a line or a point: draw them with ProjectionDisplay."
         ) from error
     places = np.stack(np.meshgrid(x, y), axis=-1)
     density = estimate(places.reshape(-1, 2).T).reshape(places.shape[:2])
-    return density, np.unique(np.quantile(estimate(kept.T), 1.0 - np.asarray(shares)))
+    heights = np.concatenate([np.zeros(len(kept) - len(near)), estimate(near.T)])
+    return density, np.unique(np.quantile(heights, 1.0 - np.asarray(shares)))

@@ -13,14 +13,14 @@ from sklearn import config_context
 
 from allowed_modules import distributions_of
 from fairpca.datasets import DatasetUnavailableError
-from snippets import extras, snippets
+from snippets import beside, extras, snippets
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
 RUNNABLE = [page for page in PAGES if snippets(page.read_text(encoding="utf-8"))]
 AT_ONCE = {"README.md", "models.md", "new-people.md", "paper.md", "scale.md"}
-"""Pages that `make test` runs; the others take some seconds each."""
+"""Pages that `make test` runs, in one process; `make thorough` runs all, each as its reader would."""
 
 RUN_PAGE = [sys.executable, "-W", "error::UserWarning", str(ROOT / "docs" / "_ext" / "run_page.py")]
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
@@ -58,7 +58,7 @@ def test_snippets_run(page, quiet_place):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("page", [page for page in RUNNABLE if page.name not in AT_ONCE], ids=name_of)
+@pytest.mark.parametrize("page", RUNNABLE[1:], ids=name_of)
 def test_a_reader_needs_no_more_than_the_page_names(page):
     done = subprocess.run([*RUN_PAGE, str(page), "--alone"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -74,19 +74,25 @@ def test_modules_of_other_extras_are_out_of_reach(tmp_path):
     assert subprocess.run([*RUN_PAGE, str(page), "--alone"], capture_output=True).returncode == 0
 
 
+def wanted_by(page):
+    """Return what a page tells its reader to install, as for pip."""
+    text = page.read_text(encoding="utf-8")
+    return (",".join(sorted(extras(text))), *sorted(beside(text)))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("wanted", sorted({",".join(sorted(extras(page.read_text()))) for page in RUNNABLE[1:]}))
+@pytest.mark.parametrize("wanted", sorted({wanted_by(page) for page in RUNNABLE[1:]}), ids=" ".join)
 def test_pages_run_in_a_fresh_environment(wanted, tmp_path):
     """Install the package with some extras as a reader would, and run all pages that name just these."""
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
-    target = f"{ROOT}[{wanted}]" if wanted else str(ROOT)
     # What runs a page looks up which modules belong to which extra by `packaging`.
-    subprocess.run([python, "-m", "pip", "install", "--quiet", target, "packaging"], check=True)
+    targets = [f"{ROOT}[{wanted[0]}]" if wanted[0] else str(ROOT), *wanted[1:], "packaging"]
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *targets], check=True)
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     failed = {}
     for page in RUNNABLE[1:]:
-        if ",".join(sorted(extras(page.read_text()))) == wanted:
+        if wanted_by(page) == wanted:
             done = subprocess.run([python, *RUN_PAGE[1:], str(page)], capture_output=True, text=True, env=alone)
             failed |= {page.name: done.stderr} if done.returncode else {}
     assert not failed, "\n".join(failed.values())

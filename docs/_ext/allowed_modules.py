@@ -15,15 +15,17 @@ from packaging.utils import canonicalize_name
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
-def block_all_but(extras: Iterable[str]) -> None:
+def block_all_but(extras: Iterable[str], beside: Iterable[str] = ()) -> None:
     """Let nothing be imported but the package, what it needs, and what the given extras bring.
 
     Parameters
     ----------
     extras : iterable of str
         Extras of the package.
+    beside : iterable of str, default=()
+        Other packages that are allowed.
     """
-    allowed = distributions_of(extras)
+    allowed = distributions_of(extras, beside)
     owners = packages_distributions()
     refused = {
         module
@@ -35,24 +37,29 @@ def block_all_but(extras: Iterable[str]) -> None:
     sys.meta_path.insert(0, _Refused(refused))
 
 
-def distributions_of(extras: Iterable[str]) -> set[str]:
+def distributions_of(extras: Iterable[str], beside: Iterable[str] = ()) -> set[str]:
     """Return the distributions that the package brings with some of its extras.
 
     Parameters
     ----------
     extras : iterable of str
         Extras of the package.
+    beside : iterable of str, default=()
+        Other packages that are installed with it.
     """
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     found = {project["name"]}
-    waiting = [*project["dependencies"], *(line for extra in extras for line in optional[extra])]
+    seen: set[tuple[str, ...]] = set()
+    waiting = [*project["dependencies"], *(line for extra in extras for line in optional[extra]), *beside]
     while waiting:
         requirement = Requirement(waiting.pop())
         name = canonicalize_name(requirement.name)
         if name == project["name"]:
             waiting += [line for extra in requirement.extras for line in optional[extra]]
-        elif name not in found:
+        elif (name, *requirement.extras) not in seen:
+            # A package is met more than once: by itself, and with extras of its own.
+            seen.add((name, *requirement.extras))
             found.add(name)
             waiting += _required(requirement)
     return found

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from allowed_modules import block_all_but
-from snippets import Snippet, extras, snippets
+from snippets import Snippet, beside, extras, snippets
 
 WIDTH = 92
 """Characters of a line of output."""
@@ -119,7 +119,8 @@ def main() -> None:
     into = None if arguments.into is None else arguments.into.resolve()
     os.environ["MPLBACKEND"] = "Agg"
     if arguments.alone:
-        block_all_but(extras(page.read_text(encoding="utf-8")))
+        text = page.read_text(encoding="utf-8")
+        block_all_but(extras(text), beside(text))
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
         shown = run(page, into)
     if into is not None:

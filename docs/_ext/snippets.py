@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 _FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXTRAS = re.compile(r"fairpca\[([a-z,]+)\]")
+_BESIDE = re.compile(r"pip install 'fairpca\[[a-z,]+\]'((?: [a-z-]+)+)")
 _PROMPT = "$ "
 
 
@@ -49,3 +50,8 @@ def snippets(text: str) -> list[Snippet]:
 def extras(text: str) -> set[str]:
     """Return the extras of the package that a page tells its reader to install."""
     return {extra for named in _EXTRAS.findall(text) for extra in named.split(",")}
+
+
+def beside(text: str) -> set[str]:
+    """Return the other packages that a page tells its reader to install."""
+    return {name for named in _BESIDE.findall(text) for name in named.split()}

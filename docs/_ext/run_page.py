@@ -23,7 +23,7 @@ from typing import Any
 from allowed_modules import block_all_but
 from snippets import Snippet, beside, extras, snippets
 
-WIDTH = 92
+WIDTH = 84
 """Characters of a line of output."""
 
 
@@ -69,7 +69,7 @@ def _in_words(value: Any) -> str:
     if value is None or hasattr(value, "get_params") or hasattr(value, "figure_"):
         return ""
     if hasattr(value, "to_string"):
-        return str(value.to_string(max_rows=12, line_width=WIDTH))
+        return str(value.to_string(max_rows=12, line_width=120))
     return repr(value)
 
 

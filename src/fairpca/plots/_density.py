@@ -20,7 +20,7 @@ _MOST_ROWS = 5000
 _WIDE = 0.005
 """Share of the rows beyond the grid on either side: single far rows would make its cells too wide."""
 
-_MARGIN, _HEAD_ROOM = 0.05, 0.2
+_MARGIN, _HEAD_ROOM = 0.05, 0.28
 """Empty space around the regions, and for the legend above them, as shares of their size."""
 
 _STYLES = ("solid", "dashed", "dashdot", "dotted")

@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 LOOPS := $(wildcard src/fairpca/mmd/compiled/*.[ch])
 
-.PHONY: demo test thorough packages coverage lint reference clean
+.PHONY: demo test thorough packages coverage docs lint reference clean
 
 demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
@@ -23,6 +23,11 @@ packages: $(VENV)/.test
 # Apart from the test, because tracing every line takes time.
 coverage: $(VENV)/.test
 	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
+
+# The site, docs/_build/html/index.html: all code of its pages and its gallery is run, and its links are checked.
+docs: $(VENV)/.docs
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -b html -W --keep-going --jobs 2 --quiet docs docs/_build/html
+	$(BIN)/python docs/_ext/check_site.py docs/_build/html
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -44,7 +49,11 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml $(LOOPS)
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@ $(VENV)/.demo
 
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/exact/_native.c
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@ $(VENV)/.demo
+
 clean:
-	rm -rf $(VENV) build dist demo .coverage .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist demo docs/_build docs/api/generated docs/auto_examples .coverage .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	find src \( -name '*.so' -o -name '*.egg-info' \) -prune -exec rm -rf {} +

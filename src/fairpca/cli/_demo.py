@@ -21,7 +21,7 @@ from fairpca.datasets import load_german
 from fairpca.evaluation import ProjectionReport, Split, evaluate_projection
 from fairpca.exceptions import AttributeInTableWarning
 from fairpca.metrics import mmd2
-from fairpca.plots import ProjectionDisplay
+from fairpca.plots import DensityDisplay
 from fairpca.report import About, make_report
 from fairpca.solvers import OuterStep
 
@@ -112,15 +112,14 @@ def chance_level(model: FairPCA, X: FloatArray, groups: AnyArray) -> float:
 
 
 def draw(models: dict[str, Any], reports: dict[str, ProjectionReport], split: Split, path: Path) -> Path:
-    """Save the training rows in both planes side by side."""
+    """Save where the groups of the training rows are in both planes, side by side."""
     pyplot = require("matplotlib.pyplot", "plot")
     figure, axes = pyplot.subplots(1, len(models), figsize=(10, 4.6), layout="constrained")
     (names,) = _age(split.a_train).values()
     for ax, (name, model) in zip(axes, models.items(), strict=True):
-        ProjectionDisplay.from_estimator(model, split.X_train, sensitive_features=names, ax=ax)
+        DensityDisplay.from_estimator(model, split.X_train, sensitive_features=names, ax=ax)
         report = reports[name]
         ax.set_title(f"{name}\n{100 * report.variance_train:.1f} % of variance, MMD² = {report.mmd2_train:.2g}")
-        ax.set_aspect("equal", "datalim")
     with writing(path) as temporary:
         figure.savefig(temporary, dpi=150, format="png")
     pyplot.close(figure)

@@ -4,6 +4,7 @@
 from fairpca.plots._audit import AuditDisplay
 from fairpca.plots._biplot import BiplotDisplay
 from fairpca.plots._communality import CommunalityDisplay
+from fairpca.plots._density import DensityDisplay
 from fairpca.plots._path import PathDisplay
 from fairpca.plots._plan import PlanDisplay
 from fairpca.plots._projection import ProjectionDisplay
@@ -13,6 +14,7 @@ __all__ = [
     "AuditDisplay",
     "BiplotDisplay",
     "CommunalityDisplay",
+    "DensityDisplay",
     "PathDisplay",
     "PlanDisplay",
     "ProjectionDisplay",

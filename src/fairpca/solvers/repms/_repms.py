@@ -44,10 +44,10 @@ class REPMS(BaseEstimator):
 
     Parameters
     ----------
-    subsolver : {"newton-bfgs", "rbfgs", "trust-region", "gradient-descent"}, sub-solver or pymanopt optimizer, \
-default="newton-bfgs"
-        Minimises the penalty function. "rbfgs" is the paper's; "newton-bfgs" is the same for 100 iterations, and where
-        they are not enough goes on with the Hessian as its metric.
+    subsolver : str, sub-solver or pymanopt optimizer, default="newton-bfgs"
+        Minimises the penalty function: "newton-bfgs", "rbfgs", "trust-region" or "gradient-descent". "rbfgs" is the
+        paper's; "newton-bfgs" is the same for 100 iterations, and where they are not enough goes on with the Hessian
+        as its metric.
     max_iter : int, default=100
         K, the largest index of an outer step.
     epsilon_0, epsilon_min : float, default=1e-1, 1e-6

@@ -49,7 +49,7 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml $(LOOPS)
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@ $(VENV)/.demo
 
-$(VENV)/.docs: $(VENV)/bin/python pyproject.toml src/fairpca/mmd/exact/_native.c
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml $(LOOPS)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@ $(VENV)/.demo
 

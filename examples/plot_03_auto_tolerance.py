@@ -41,7 +41,8 @@ for n in sizes:
     new.append([mmd2(model.transform(rows), sensitive_features=who, bandwidth=model.bandwidth_) for rows, who in draws])
 
 # %%
-# New people show the tolerance plus what chance shows, on average. No tolerance takes that away; more people do.
+# New people show about the tolerance plus what chance shows. There is one fit of each size here, and what it leaves
+# varies from fit to fit: some means lie above the dashed line, some below. No tolerance takes b away; more people do.
 
 figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 ax.plot(sizes, chance, color="0.5", linestyle=":", label="chance shows, b")

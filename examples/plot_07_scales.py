@@ -8,8 +8,8 @@ reads the group from it. ``bandwidth="scales"`` compares at four scales at once.
 """
 
 # %%
-# The first column has eight clumps. Both groups are in each, side by side, in an order that makes their means,
-# spreads and skews agree: only the places inside of the clumps differ.
+# A table made for the purpose. The first column has eight clumps. Both groups are in each, side by side, in an order
+# that makes their means, spreads and skews agree: only the places inside of the clumps differ.
 
 import matplotlib.pyplot as plt
 import numpy as np

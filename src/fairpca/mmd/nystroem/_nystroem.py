@@ -58,10 +58,9 @@ class NystroemMMD:
 
     Notes
     -----
-    Distances are all that counts, so that h_m is a smooth function of the subspace, wherever it is and however far a
-    solver moves: many components of a Hermite basis have to be turned back to where it was fitted, which is not smooth
-    after large steps. With a = K_mm^-1 u the gradient has the forces 2 w_i sum_l a_l k_il (c_l - z_i) on rows, the
-    same with the roles exchanged on landmarks, and what K_mm adds there.
+    Distances are all that counts, so that h_m is a smooth function of the subspace, however a frame of it is turned.
+    With a = K_mm^-1 u the gradient has the forces 2 w_i sum_l a_l k_il (c_l - z_i) on rows, the same with the roles
+    exchanged on landmarks, and what K_mm adds there.
     """
 
     def __init__(

@@ -85,6 +85,19 @@ class Remainder:
                 break
         return measured
 
+    def estimated(self, V: FloatArray, features: Features, moments: FloatArray) -> Measurement:
+        """Return the vector h with its errors, without a look at the residuals of all rows; see `value_and_error`.
+
+        Parameters
+        ----------
+        V, features
+            See `value_and_error`.
+        moments : ndarray of shape (n_columns, D)
+            The sums of the features over all rows, for each column.
+        """
+        sample = self._sample(PART_ROWS[0])
+        return Measurement(*self.value_and_error(V, features, sample.residuals(V, features, moments), sample))
+
     def _sample(self, part_rows: int) -> ResidualSample:
         """Return the sample with so many rows in a part."""
         if part_rows not in self._samples:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_triangular
 
 from comparisons import by_weights, exact_mmd, weights_of_groups
 from fairpca import FairPCA
@@ -9,6 +10,8 @@ from fairpca.data import _many_rows
 from fairpca.geometry import taylor_slope
 from fairpca.metrics import mmd2
 from fairpca.mmd import Coordinates, NystroemMMD
+from fairpca.mmd.nystroem._landmarks import Landmarks
+from fairpca.mmd.residual import _remainder
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
 
@@ -33,9 +36,9 @@ class Case:
     def exact(self):
         return exact_mmd(self.coordinates.project(self.X), self.codes, self.comparison, self.bandwidth)
 
-    def nystroem(self, n_landmarks, rows=ArrayRows, **options):
+    def nystroem(self, n_landmarks, rows=ArrayRows, seed=0, **options):
         data = rows(self.X, self.codes, **options)
-        return NystroemMMD(data, self.coordinates, self.comparison, self.bandwidth, n_landmarks)
+        return NystroemMMD(data, self.coordinates, self.comparison, self.bandwidth, n_landmarks, seed)
 
 
 def with_far_rows(case):
@@ -136,6 +139,32 @@ def test_the_stated_error_covers_the_exact_value(rng, far):
         values, errors = mmd.value_and_error(V, mmd.residual_sample(rng, 128))
         assert np.all(np.abs(values - expected) <= errors)
         assert np.all(errors < 0.1 * bounds)
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_an_estimate_that_looks_at_the_residuals_of_a_sample_covers_the_exact_value(rng, monkeypatch, far):
+    monkeypatch.setattr(_remainder, "PART_ROWS", (128,))
+    case = Case(rng, n=6000)
+    if far:
+        case.X[:60] = 150 + 0.1 * rng.normal(size=(60, 24))
+    expected = case.exact().value(case.V)
+    for seed in range(5):
+        mmd = case.nystroem(60, seed=seed)
+        estimate = mmd.measured_at(case.V, np.full(2, np.inf))
+        _, bounds = mmd.value_and_bound(case.V)
+        assert np.all(np.abs(estimate.values - expected) <= estimate.errors)
+        assert np.all(estimate.errors < 0.2 * bounds)
+
+
+@pytest.mark.parametrize(("d", "spread", "single"), [(D, 1.0, True), (D, 0.01, False), (1, 1.0, False)])
+def test_residuals_are_made_in_float32_only_where_that_has_the_digits(rng, d, spread, single):
+    landmarks = Landmarks(spread * rng.normal(size=(300, d)) / np.sqrt(d))
+    points = spread * rng.normal(size=(d, 200)) / np.sqrt(d)
+    made = solve_triangular(landmarks.factor, landmarks.kernel(points), lower=True)
+    found = landmarks.at(points).squares
+    error = np.abs(found - np.sum(made**2, axis=0)).max()
+    assert error <= 1e-5
+    assert (error > 1e-10) == single
 
 
 def test_weights_equal_repeated_rows(rng):

@@ -11,6 +11,7 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
 from fairpca.mmd._recipe import HERMITE, Recipe, concatenated, hermite_table
 from fairpca.mmd.hermite._tree import ProductTree, lines_of_products, product_tree
+from fairpca.mmd.residual import FeatureValues
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
@@ -103,6 +104,10 @@ class HermiteBasis:
         # The table is short: made in float64 it costs nothing, and loses no digits.
         self.tree.make_values(self._table(Y).astype(features.dtype, copy=False), features)
         return features
+
+    def at(self, Y: FloatArray) -> FeatureValues:
+        """Return the features at points of shape (d, n), in the axes."""
+        return FeatureValues(self.values(Y))
 
     def moments(self, Y: FloatArray, weights: FloatArray, squares: FloatArray | None = None) -> FloatArray:
         """Return the weighted sums of the features over points, of shape (n_columns, D).

@@ -8,9 +8,16 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.mmd.residual import squares_of
 
 RIDGE = 1e-9
 """Added to the diagonal of the landmarks' kernel matrix: they may coincide after projection."""
+
+SQUARES_ERROR = 1e-5
+"""How far off |Phi|^2 may be in float32, which is twice as fast; it is 1 at landmarks, which tell."""
+
+TOLD_BY, BLOCK = 64, 128
+"""Landmarks that tell, and rows of a triangular matrix that are multiplied at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +82,80 @@ class Landmarks:
 
     def coefficients(self, sums: FloatArray) -> FloatArray:
         """Return (LL')^-1 u for vectors u of shape (n_vectors, m)."""
-        return solve_triangular(self.factor, self._solved(sums.T), lower=True, trans="T", check_finite=False).T
+        return self.potential_of(self._solved(sums.T)).T
 
-    def values(self, Y: FloatArray) -> FloatArray:
-        """Return the features, of shape (m, n), at points of shape (d, n)."""
-        return self._solved(self.kernel(Y))
+    def at(self, Y: FloatArray) -> "LandmarksAt":
+        """Return the features at points of shape (d, n)."""
+        return LandmarksAt(self, self.kernel(Y))
+
+    def squares(self, kernel: FloatArray) -> FloatArray:
+        """Return |Phi|^2 of points, in float32 where that has the digits.
+
+        Parameters
+        ----------
+        kernel : ndarray of shape (m, n)
+            Their kernel values.
+        """
+        if self._single_inverse is None:
+            return squares_of(self._solved(kernel))
+        return _squares_of_products(self._single_inverse, kernel)
+
+    @cached_property
+    def _single_inverse(self) -> AnyArray | None:
+        """L^-1 in float32; None where landmarks are so near each other that differences of its products are lost."""
+        inverse = self._solved(np.eye(self.n_features)).astype(np.float32)
+        told = _squares_of_products(inverse, self.gram[:, :: max(1, self.n_features // TOLD_BY)])
+        return inverse if np.abs(told - 1).max() <= SQUARES_ERROR else None
 
     def moments(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums of the features over points with weights of shape (n_columns, n), of shape (n_columns, m)."""
-        return self._solved(self.kernel(Y) @ weights.T).T
+        return self.features_of(weights @ self.kernel(Y).T)
+
+    def features_of(self, sums: FloatArray) -> FloatArray:
+        """Return L^-1 u for vectors u of shape (n_vectors, m), such as sums of kernel values."""
+        return self._solved(sums.T).T
+
+    def potential_of(self, moments: FloatArray) -> FloatArray:
+        """Return L'^-1 u for vectors u of shape (m, k): coefficients of kernel functions, given those of features."""
+        return np.asarray(solve_triangular(self.factor, moments, lower=True, trans="T", check_finite=False))
 
     def _solved(self, columns: AnyArray) -> FloatArray:
         return np.asarray(solve_triangular(self.factor, columns, lower=True, check_finite=False))
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarksAt:
+    """Features at points, which are seldom made: m^2 multiply-adds for each. See `FeaturesAt`.
+
+    Attributes
+    ----------
+    landmarks : Landmarks
+        The landmarks.
+    kernel : ndarray of shape (m, n)
+        Kernel values between them and the points.
+    """
+
+    landmarks: Landmarks
+    kernel: FloatArray
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """|Phi|^2 of each point."""
+        return self.landmarks.squares(self.kernel)
+
+    def moments(self, places: slice, weights: FloatArray) -> FloatArray:
+        """Return weighted sums of the features over some points."""
+        return self.landmarks.features_of((self.kernel[:, places] @ weights).T).T
+
+    def potentials(self, places: slice, moments: FloatArray) -> FloatArray:
+        """Return products of the features of some points with vectors."""
+        return self.kernel[:, places].T @ self.landmarks.potential_of(moments)
+
+
+def _squares_of_products(triangular: AnyArray, columns: FloatArray) -> FloatArray:
+    """Return the squared norms of the products of a lower triangular float32 matrix with columns."""
+    operand, squares = columns.astype(np.float32), np.zeros(columns.shape[1])
+    for start in range(0, len(triangular), BLOCK):
+        stop = start + BLOCK
+        squares += squares_of(triangular[start:stop, :stop] @ operand[:stop])
+    return squares

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison import Comparison
+from fairpca.comparison import Comparison, RowWeights
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows, main_body
 from fairpca.mmd._forms import Factors
 from fairpca.mmd._measurement import Measurement
@@ -57,10 +58,9 @@ class NystroemMMD:
 
     Notes
     -----
-    Distances are all that counts, so that h_m is a smooth function of the subspace, wherever it is and however far a
-    solver moves: many components of a Hermite basis have to be turned back to where it was fitted, which is not smooth
-    after large steps. With a = K_mm^-1 u the gradient has the forces 2 w_i sum_l a_l k_il (c_l - z_i) on rows, the
-    same with the roles exchanged on landmarks, and what K_mm adds there.
+    Distances are all that counts, so that h_m is a smooth function of the subspace, however a frame of it is turned.
+    With a = K_mm^-1 u the gradient has the forces 2 w_i sum_l a_l k_il (c_l - z_i) on rows, the same with the roles
+    exchanged on landmarks, and what K_mm adds there.
     """
 
     def __init__(
@@ -86,10 +86,19 @@ class NystroemMMD:
         shifted.offset = known - self.features_value(V)
         return shifted
 
+    @single_threaded_blas()
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
-        """Return the vector h at V with its errors, see `Approximation`."""
+        """Return the vector h at V with its errors, see `Approximation`.
+
+        Where any error is small enough the residuals of all rows, m^2 multiply-adds for each, are those of a sample.
+        """
+        if np.all(np.isinf(error)):
+            landmarks = self._landmarks(V)
+            sums = self._total_of(self._data.comparison.columns, sums_of_block, V, landmarks)
+            return self._remainder.estimated(V, landmarks, landmarks.features_of(sums))
         return self._remainder.measured(V, *self._residuals(V), error)
 
+    @single_threaded_blas()
     def features_value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_m) at V, without offset.
 
@@ -146,6 +155,7 @@ class NystroemMMD:
         """
         return ResidualSample.draw(self._data, generator, part_rows)
 
+    @single_threaded_blas()
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_m + offset) and the Euclidean gradient of each entry, in two passes.
 
@@ -211,13 +221,23 @@ class NystroemMMD:
     def _residuals(self, V: FloatArray) -> tuple[Landmarks, Residuals]:
         """Return the landmarks and the sums of what they leave out."""
         landmarks = self._landmarks(V)
-        frame = self._data.along(V, landmarks.rotation)
-        return landmarks, self._data.rows.total(residuals_of_block, self._data.comparison.columns, frame, landmarks)
+        return landmarks, self._total_of(self._data.comparison.columns, residuals_of_block, V, landmarks)
 
     def _total(self, function: Callable[..., Partial], V: FloatArray, landmarks: Landmarks, *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
+        return self._total_of(self._data.comparison.weights, function, V, landmarks, *arguments)
+
+    def _total_of(
+        self,
+        weights: RowWeights,
+        function: Callable[..., Partial],
+        V: FloatArray,
+        landmarks: Landmarks,
+        *arguments: Any,
+    ) -> Partial:
+        """Return a sum over the rows with other weights."""
         frame = self._data.along(V, landmarks.rotation)
-        return self._data.rows.total(function, self._data.comparison.weights, frame, landmarks, *arguments)
+        return self._data.rows.total(function, weights, frame, landmarks, *arguments)
 
 
 def _forces_on_landmarks(

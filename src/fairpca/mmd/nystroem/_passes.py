@@ -5,7 +5,7 @@ What is here runs on one block of rows, maybe in another process, and returns so
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
 from fairpca.mmd.nystroem._landmarks import Landmarks
-from fairpca.mmd.residual import Residuals, squares_of
+from fairpca.mmd.residual import Residuals
 from fairpca.rows import strata_of
 
 PIECE_NUMBERS = 2**19
@@ -114,12 +114,13 @@ def residuals_of_block(
 ) -> Residuals:
     """Return moments and residuals of a block."""
     total = Residuals.none(columns.n_columns, landmarks.n_features, landmarks.points.shape[1])
-    strata = strata_of(attached)
+    sums, strata = np.zeros_like(total.moments), strata_of(attached)
     for piece in _pieces(X, columns.of(attached), frame, landmarks):
-        features = landmarks.values(piece.Y)
-        moments = piece.weights @ features.T
-        total += Residuals.of(piece.Y, piece.weights, strata[piece.place], moments, squares_of(features))
-    return total
+        kernel = landmarks.kernel(piece.Y)
+        sums += piece.weights @ kernel.T
+        squares = landmarks.squares(kernel)
+        total += Residuals.of(piece.Y, piece.weights, strata[piece.place], np.zeros_like(sums), squares)
+    return replace(total, moments=landmarks.features_of(sums))
 
 
 def _pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, landmarks: Landmarks) -> Iterator[Piece]:

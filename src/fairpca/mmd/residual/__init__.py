@@ -3,6 +3,6 @@
 
 from fairpca.mmd.residual._remainder import Remainder
 from fairpca.mmd.residual._sample import ResidualSample
-from fairpca.mmd.residual._sums import Features, Residuals, squares_of
+from fairpca.mmd.residual._sums import Features, FeaturesAt, FeatureValues, Residuals, squares_of
 
-__all__ = ["Features", "Remainder", "ResidualSample", "Residuals", "squares_of"]
+__all__ = ["FeatureValues", "Features", "FeaturesAt", "Remainder", "ResidualSample", "Residuals", "squares_of"]

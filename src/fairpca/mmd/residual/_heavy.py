@@ -1,7 +1,8 @@
 """The rows that features serve worst, found in a pass over all of them."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class HeavyRows:
         Their strata.
     residuals, heaviness : ndarray of shape (k,)
         See `heaviness`; no more than one above `MOST_HEAVY` rows are kept.
+    searched : bool
+        Whether they were looked for: if not, others may be as heavy as can be.
     """
 
     positions: FloatArray
@@ -48,6 +51,7 @@ class HeavyRows:
     strata: IntArray
     residuals: FloatArray
     heaviness: FloatArray
+    searched: bool = field(default=True, kw_only=True)
 
     @classmethod
     def of(cls, positions: FloatArray, weights: FloatArray, strata: IntArray, residuals: FloatArray) -> "HeavyRows":
@@ -55,10 +59,10 @@ class HeavyRows:
         return cls(positions, weights, strata, residuals, heaviness(weights, residuals))._heaviest()
 
     @classmethod
-    def none(cls, d: int, n_columns: int) -> "HeavyRows":
+    def none(cls, d: int, n_columns: int, searched: bool = True) -> "HeavyRows":
         """Return no rows."""
         no_strata = np.empty(0, dtype=np.int64)
-        return cls(np.empty((0, d)), np.empty((0, n_columns)), no_strata, np.empty(0), np.empty(0))
+        return cls(np.empty((0, d)), np.empty((0, n_columns)), no_strata, np.empty(0), np.empty(0), searched=searched)
 
     def __add__(self, other: "HeavyRows") -> "HeavyRows":
         pairs = zip(self._arrays, other._arrays, strict=True)
@@ -67,6 +71,8 @@ class HeavyRows:
     @property
     def level(self) -> float:
         """Rows above it, `MOST_HEAVY` at most, are among the candidates, all of them."""
+        if not self.searched:
+            return math.inf
         return (1 + ROUNDING) * float(self.heaviness.min()) if len(self.heaviness) > MOST_HEAVY else 0.0
 
     def above_level(self) -> "HeavyRows":

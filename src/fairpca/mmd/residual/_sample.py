@@ -11,11 +11,12 @@ import numpy as np
 from scipy.stats import t as student
 from sklearn.utils import gen_batches
 
+from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.residual._heavy import HeavyRows, heaviness
-from fairpca.mmd.residual._sums import Features, residuals_of_squares, squares_of
+from fairpca.mmd.residual._sums import Features, FeaturesAt, Residuals, residuals_at
 from fairpca.rows import StratifiedDraw, deal
 
 N_PARTS = 16
@@ -73,6 +74,7 @@ class ResidualSample:
         drawn = data.rows.stratified_draw(min(data.rows.n_rows, N_PARTS * part_rows), generator)
         return cls(data, drawn, generator.permutation(len(drawn.indices)))
 
+    @single_threaded_blas()
     def estimate(self, V: FloatArray, basis: Features, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
         """Return sum_{i != j} w_ic w_jc R(z_i, z_j) for each column c, and how far the estimate may be off.
 
@@ -97,9 +99,30 @@ class ResidualSample:
         order = self.order
         largest = self.data.comparison.largest_weights
         strata = self.drawn.strata[order]
-        sample = _Sample(Z[order], weights[order], strata, n_light, exact, heavy.level, largest, basis)
+        Z, weights, residuals = Z[order], weights[order], residuals_at(basis, Z[order])
+        sample = _Sample(Z, weights, residuals, strata, n_light, exact, heavy.level, largest, basis)
         left_out, errors = sample.estimate(self._parts(n_light))
         return among_heavy_rows(exact, basis) + left_out, errors
+
+    def residuals(self, V: FloatArray, basis: Features, moments: FloatArray) -> Residuals:
+        """Return what the sample knows of the sums over all rows, given their moments; heavy rows it does not know.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        basis : Features
+            The features.
+        moments : ndarray of shape (n_columns, D)
+            Their sums over all rows.
+        """
+        Z, attached = self.data.rows.sample(self.drawn.indices, self.data.along(V, basis.rotation).project)
+        weights = np.abs(self.data.comparison.columns.of(attached))
+        residuals = residuals_at(basis, Z)
+        strata, counts = self.drawn.strata, self.drawn.counts
+        stand_for = (counts / np.maximum(np.bincount(strata, minlength=len(counts)), 1))[strata]
+        diagonal, spread = (stand_for * residuals) @ weights**2, (stand_for * np.sqrt(residuals)) @ weights
+        return Residuals(moments, diagonal, spread, HeavyRows.none(Z.shape[1], weights.shape[1], searched=False))
 
     def _parts(self, n_light: IntArray) -> list[IntArray]:
         """Return the rows of each part; strata that may have few light rows are in all of them."""
@@ -118,6 +141,8 @@ class _Sample:
         Their positions in the axes of the basis.
     weights : ndarray of shape (k, n_columns)
         Their weights.
+    residuals : ndarray of shape (k,)
+        What the features leave of the kernel at each.
     strata : ndarray of shape (k,)
         Number of the stratum of each.
     counts : ndarray of shape (n_strata,)
@@ -134,6 +159,7 @@ class _Sample:
 
     Z: FloatArray
     weights: FloatArray
+    residuals: FloatArray
     strata: IntArray
     counts: IntArray
     heavy: HeavyRows
@@ -176,31 +202,30 @@ class _Sample:
         """Return the light rows of one part, its estimate, and the influence of each of these rows."""
         part = part[np.argsort(self.strata[part], kind="stable")]
         stratum, features = self.strata[part], _Features(self.basis, self.Z[part])
-        residuals, light, moments = self._light(part, features)
+        light, moments = self._light(part, features)
         drawn = np.maximum(np.bincount(stratum[light], minlength=len(self.counts)), 1)
         # Heavy rows that were drawn stay, without weight.
         stand_for = self.counts / drawn
         weights = self.weights[part] * (light * stand_for[stratum])[:, None]
         smooth = self._felt_of_features(stratum, features, stand_for[:, None, None] * moments)
         of_heavy, of_light, own = self._felt(part, weights) - smooth
-        without_self = own - residuals[:, None] * weights
+        without_self = own - self.residuals[part][:, None] * weights
         # Of n (n - 1) pairs of a stratum the part has k (k - 1).
         pairs = (1 - 1 / np.maximum(self.counts, 1)) / np.maximum(1 - 1 / drawn, 0.5)
         potential = of_heavy + of_light - own + pairs[stratum][:, None] * without_self
         value = np.einsum("ic,ic->c", weights, potential + of_heavy)
         return part[light], value, (2 * drawn[stratum][:, None] * weights * potential)[light]
 
-    def _light(self, part: IntArray, features: "_Features") -> tuple[FloatArray, BoolArray, FloatArray]:
-        """Return residuals, which rows of a part are light, and the moments of those, of shape (n_strata, D, c)."""
-        residuals, light = np.empty(len(part)), np.empty(len(part), dtype=bool)
+    def _light(self, part: IntArray, features: "_Features") -> tuple[BoolArray, FloatArray]:
+        """Return which rows of a part are light, and the moments of those, of shape (n_strata, D, c)."""
+        weights = self.weights[part]
+        light = heaviness(weights, self.residuals[part]) <= self.level
+        weights = weights * light[:, None]
         moments = np.zeros((len(self.counts), self.basis.n_features, self.weights.shape[1]))
         for piece, values in features:
-            residuals[piece] = residuals_of_squares(squares_of(values))
-            weights = self.weights[part[piece]]
-            light[piece] = heaviness(weights, residuals[piece]) <= self.level
             for s, own in _runs(self.strata[part[piece]]):
-                moments[s] += values[:, own] @ (weights[own] * light[piece][own, None])
-        return residuals, light, moments
+                moments[s] += values.moments(own, weights[piece][own])
+        return light, moments
 
     def _felt(self, part: IntArray, weights: FloatArray) -> FloatArray:
         """Return K w at the rows of a part for heavy rows, for those of the part, and for those of their own stratum.
@@ -222,9 +247,9 @@ class _Sample:
         felt = np.empty((3, len(stratum), moments.shape[2]))
         together = np.hstack([self._heavy_moments, moments.sum(axis=0)])
         for piece, values in features:
-            felt[0, piece], felt[1, piece] = np.hsplit(values.T @ together, 2)
+            felt[0, piece], felt[1, piece] = np.hsplit(values.potentials(slice(None), together), 2)
             for s, own in _runs(stratum[piece]):
-                felt[2, piece][own] = values[:, own].T @ moments[s]
+                felt[2, piece][own] = values.potentials(own, moments[s])
         return felt
 
     @cached_property
@@ -247,7 +272,7 @@ class _Features:
     basis: Features
     Z: FloatArray
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
+    def __iter__(self) -> Iterator[tuple[slice, FeaturesAt]]:
         if len(self.Z) <= PIECE_ROWS:
             yield slice(0, len(self.Z)), self._all
             return
@@ -255,11 +280,11 @@ class _Features:
             yield piece, self._of(piece)
 
     @cached_property
-    def _all(self) -> FloatArray:
+    def _all(self) -> FeaturesAt:
         return self._of(slice(None))
 
-    def _of(self, piece: slice) -> FloatArray:
-        return self.basis.values(np.ascontiguousarray(self.Z[piece].T))
+    def _of(self, piece: slice) -> FeaturesAt:
+        return self.basis.at(np.ascontiguousarray(self.Z[piece].T))
 
 
 def _runs(strata: IntArray) -> Iterator[tuple[int, slice]]:

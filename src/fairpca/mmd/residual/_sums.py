@@ -2,12 +2,32 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
+from sklearn.utils import gen_batches
 
+from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.mmd.residual._heavy import HeavyRows
+
+PIECE_ROWS = 512
+"""Rows whose features a thread makes at a time, 4 MB of a thousand."""
+
+
+class FeaturesAt(Protocol):
+    """Features Phi at points."""
+
+    @property
+    def squares(self) -> FloatArray:
+        """|Phi|^2 of each point, of shape (n,)."""
+
+    def moments(self, places: slice, weights: FloatArray) -> FloatArray:
+        """Return the sums of the features over some points with weights of shape (n, n_columns), as (D, n_columns)."""
+
+    def potentials(self, places: slice, moments: FloatArray) -> FloatArray:
+        """Return the products of the features of some points with vectors of shape (D, k), of shape (n, k)."""
 
 
 class Features(Protocol):
@@ -21,11 +41,37 @@ class Features(Protocol):
     def rotation(self) -> FloatArray:
         """From projections to the axes of the points y, of shape (d, d)."""
 
-    def values(self, Y: FloatArray) -> FloatArray:
-        """Return the features, of shape (D, n), at points, of shape (d, n)."""
+    def at(self, Y: FloatArray) -> FeaturesAt:
+        """Return the features at points, of shape (d, n)."""
 
     def moments(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums of the features over points with weights of shape (n_columns, n), of shape (n_columns, D)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureValues:
+    """Features that were made, see `FeaturesAt`.
+
+    Attributes
+    ----------
+    values : ndarray of shape (D, n)
+        The features at each point.
+    """
+
+    values: FloatArray
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """|Phi|^2 of each point."""
+        return squares_of(self.values)
+
+    def moments(self, places: slice, weights: FloatArray) -> FloatArray:
+        """Return weighted sums of the features over some points."""
+        return self.values[:, places] @ weights
+
+    def potentials(self, places: slice, moments: FloatArray) -> FloatArray:
+        """Return products of the features of some points with vectors."""
+        return self.values[:, places].T @ moments
 
 
 @dataclass(frozen=True)
@@ -86,6 +132,18 @@ class Residuals:
             self.spread + other.spread,
             self.heavy + other.heavy,
         )
+
+
+def residuals_at(features: Features, Z: FloatArray) -> FloatArray:
+    """Return r of points of shape (n, d), in threads."""
+    residuals = np.empty(len(Z))
+
+    def fill(piece: slice) -> None:
+        residuals[piece] = residuals_of_squares(features.at(np.ascontiguousarray(Z[piece].T)).squares)
+
+    with single_threaded_blas():
+        run_all([partial(fill, piece) for piece in gen_batches(len(Z), PIECE_ROWS)])
+    return residuals
 
 
 def squares_of(features: FloatArray) -> FloatArray:

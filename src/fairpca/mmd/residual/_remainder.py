@@ -6,11 +6,14 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd._measurement import Measurement
-from fairpca.mmd.residual._sample import ResidualSample
+from fairpca.mmd.residual._sample import N_PARTS, ResidualSample
 from fairpca.mmd.residual._sums import Features, Residuals
 
 PART_ROWS = (1024, 4096, 16384)
 """Rows of the parts of the sample that tells what features leave out: the next where one is too few."""
+
+LEAST_SHARE = 16
+"""A sample that stands for the residuals of all rows has one in so many: it takes no longer than a pass over them."""
 
 
 class Remainder:
@@ -95,7 +98,8 @@ class Remainder:
         moments : ndarray of shape (n_columns, D)
             The sums of the features over all rows, for each column.
         """
-        sample = self._sample(PART_ROWS[0])
+        enough = self._data.rows.n_rows / (N_PARTS * LEAST_SHARE)
+        sample = self._sample(next((rows for rows in PART_ROWS if rows >= enough), PART_ROWS[-1]))
         return Measurement(*self.value_and_error(V, features, sample.residuals(V, features, moments), sample))
 
     def _sample(self, part_rows: int) -> ResidualSample:

@@ -21,6 +21,9 @@ MOST_AXES, FIRST_AXES = 500, 64
 """Axes up to which the coordinates of scouts are made, and how many of more axes tell who is far: where a twentieth of
 the rows moves the mean by a bandwidth, the variance along an axis is twenty squared bandwidths."""
 
+FEW_COORDINATES = 64
+"""Coordinates up to which compiled loops, which make no centred copy of the rows, are faster than products of BLAS."""
+
 FAR_MEAN = 1.0
 """Distance in bandwidths of the mean of all rows from that of most of them from which on it is no origin."""
 
@@ -58,7 +61,7 @@ class Coordinates:
         block : ndarray of shape (n_block, p)
             Raw rows.
         """
-        if not compiled.is_compiled():
+        if self.matrix.shape[1] > FEW_COORDINATES or not compiled.is_compiled():
             return (self.matrix.T @ self.centred(block).T).T
         out = np.empty((self.matrix.shape[1], len(block)))
         compiled.native.project(_plain(block), _plain(self.mean), _plain(self.matrix), out)

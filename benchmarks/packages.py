@@ -11,13 +11,14 @@ a Python. A result that fails is printed, saved with the others, and the exit co
 """
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from _common import save
+from _common import RESULTS, save
 from _package_build import Built, build, contents_row
 from _package_environment import Environment, interpreters
 
@@ -71,11 +72,24 @@ def extras(built: Built, pythons: list[Path]) -> Iterator[dict[str, Any]]:
 PARTS = {"quick": quick, "matrix": matrix, "extras": extras}
 
 
+def keep(row: dict[str, Any]) -> None:
+    """Put a row in place of what was saved of the same environment: an interrupted run loses nothing."""
+    path = RESULTS / "packages.json"
+    before = json.loads(path.read_text())["rows"] if path.exists() else []
+    save("packages", sorted([other for other in before if identity(other) != identity(row)] + [row], key=identity))
+
+
+def identity(row: dict[str, Any]) -> tuple[bool, str, str, str, str]:
+    """Return what tells rows apart, and their order: what was built first, then by Python."""
+    keys = ("part", "python", "dependencies", "installed")
+    return ("wheel" not in row, *(str(row.get(key, "")) for key in keys))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; matrix and extras by default")
     parser.add_argument("--python", action="append", type=Path, help="use these alone; all that are found by default")
-    parser.add_argument("--save", action="store_true", help="keep the results")
+    parser.add_argument("--save", action="store_true", help="keep the results, row by row")
     arguments = parser.parse_args()
     pythons = arguments.python or interpreters()
     rows = []
@@ -85,8 +99,8 @@ def main() -> None:
             for row in PARTS[part](built, pythons):
                 rows.append({"part": part} | row)
                 print(", ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
-    if arguments.save:
-        print(save("packages", rows))
+                if arguments.save:
+                    keep(rows[-1])
     if any(row.get("failed") for row in rows):
         raise SystemExit(1)
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, EvaluationCounts
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Status
-from fairpca.solvers.budget._run import Cycle
+from fairpca.solvers.budget._cycle import Cycle
 
 
 class Journal:

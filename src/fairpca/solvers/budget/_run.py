@@ -4,7 +4,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import TARGET, USED, VISIBLE
 from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._metric import Metric
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 from fairpca.solvers.budget._chart import Chart, ChartPoint
-from fairpca.solvers.budget._closest import closest_at_frame, closest_at_point
+from fairpca.solvers.budget._closest import closest_at_frame
 from fairpca.solvers.budget._curvature import Model, View
+from fairpca.solvers.budget._cycle import Cycle
 from fairpca.solvers.budget._dual import ACCURACY
 from fairpca.solvers.budget._lagrangian import Lagrangian
+from fairpca.solvers.budget._last_steps import LastSteps
 from fairpca.solvers.budget._multipliers import MultiplierSearch
 
 HOPELESS = 0.95
@@ -34,19 +35,6 @@ NOTICED = 0.05
 """Share of h that a single row must make up to count as standing alone."""
 
 MAX_RELEASES = 3
-
-LAST_STEPS, LAST_ERROR = (1.0, 0.9, 0.5), 2e-5
-"""Shares of what is left that steps at the end try to use up, and the share of the tolerance that is left for their own
-error."""
-
-STATIONARY = 1e-3
-"""Residual of the optimality conditions, relative to the gradient of variance, that counts as none."""
-
-FOREIGN = 0.1
-"""The residual above which multipliers are not those of the point: a guard held it, or a spring."""
-
-SPRINGS = 0.0, 4.0, 64.0, 1024.0
-"""Stiffness of springs, in units of mu / tau, that is tried where the Lagrangian has a saddle."""
 
 
 @dataclass(frozen=True)
@@ -109,30 +97,6 @@ class RunOutcome:
     rugged: bool
 
 
-@dataclass(frozen=True)
-class Cycle:
-    """What a cycle of the run did, for records, callbacks and the next cycle."""
-
-    multipliers: FloatArray
-    model: Model
-    point: ChartPoint
-    expected_gain: float
-    n_steps: int
-    collected: bool
-
-    @property
-    def residual(self) -> float:
-        """Norm of the gradient of the Lagrangian, relative to that of the variance."""
-        point = self.point
-        left = point.variance_gradient - self.multipliers @ point.discrepancy_gradients
-        return float(np.linalg.norm(left)) / max(float(np.linalg.norm(point.variance_gradient)), 1e-300)
-
-    @property
-    def moved(self) -> float:
-        """Distance from the centre of the chart."""
-        return float(np.linalg.norm(self.point.b))
-
-
 class BudgetRun:
     """Maximise variance subject to h_j <= tau_j from one start.
 
@@ -165,7 +129,8 @@ class BudgetRun:
         self._radius = math.sqrt(problem.n_components)
         self._best: Evaluation | None = None
         self._fairest: Evaluation | None = None
-        self._released = False
+        self._removed = np.zeros((len(problem.variances), 0))
+        self._given_up = False
         self._n_cycles = 0
 
     def run(self, start: RunStart, floor: float = -math.inf) -> RunOutcome:
@@ -178,7 +143,6 @@ class BudgetRun:
         floor : float, default=-inf
             Give up when the run can hardly reach this variance.
         """
-        removed = np.zeros((len(start.frame), 0))
         here = self._evaluate(start.frame) if start.view is None else self._seen_before(start.view)
         search = MultiplierSearch(self._first_multipliers(start, here), TARGET * self._tolerances, start.spring)
         search.advance(here)
@@ -191,72 +155,21 @@ class BudgetRun:
             if self._finished(cycle):
                 # An approximation is off by more than what is left.
                 if self._problem.discrepancy.is_exact and cycle.point.b.size:
-                    cycle = self._used_up(cycle)
+                    cycle = LastSteps(self._tolerances, self._evaluate).after(cycle)
                 return self._outcome(cycle.multipliers, end=cycle)
             if self._out_of_time() or self._bound(cycle) < HOPELESS * floor:
                 break
             # A second time the old Hessian would repeat the error it has just made.
             reusable = fresh and cycle.collected and cycle.moved <= NEAR
-            if search.stuck:
-                before = removed.shape[1]
-                frame, removed = self._release(here, removed)
-                if removed.shape[1] == before:
-                    break
-                self._released = True
-                here = self._evaluate(frame)
-                search.restart(search.multipliers / 500)
-                reusable = False
+            elsewhere = self._elsewhere(cycle, search)
+            if self._given_up:
+                break
+            if elsewhere is not None:
+                here, reusable = elsewhere, False
             search.advance(here)
             view = (cycle.model, cycle.point) if reusable else self._view(here, search)
             fresh = not reusable
         return self._outcome(search.multipliers)
-
-    def _used_up(self, cycle: Cycle) -> Cycle:
-        """Spend what is left of the tolerances where that buys visible variance: a step or two, and no Hessian."""
-        goals = (1 - LAST_ERROR) * self._tolerances
-        cycle = self._with_closest_multipliers(cycle)
-        for share in LAST_STEPS:
-            here = cycle.point.evaluation
-            slack = np.where(cycle.multipliers > 0, goals - here.discrepancies, 0.0)
-            worth = float(cycle.multipliers @ slack)
-            # Where constraints meet, what is left of the gradient can matter more than what is left of a tolerance.
-            unsettled = len(slack) > 1 and cycle.residual > STATIONARY
-            if not np.any(cycle.multipliers > 0) or not (worth > VISIBLE or unsettled):
-                break
-            b = cycle.point.b + self._last_step(cycle, share * slack)
-            there = ChartPoint.read(cycle.model.chart, b, self._evaluate(cycle.model.chart.frame(b)))
-            if there.evaluation.meets(self._tolerances) and there.evaluation.variance > here.variance - VISIBLE / 10:
-                cycle = replace(cycle, point=there)
-        return cycle
-
-    def _with_closest_multipliers(self, cycle: Cycle) -> Cycle:
-        """Return the cycle with multipliers that fit its end, where its own are those of other measures."""
-        if len(self._tolerances) == 1 or cycle.residual <= FOREIGN:
-            return cycle
-        active = cycle.point.evaluation.discrepancies >= (1 - ACCURACY) * TARGET * self._tolerances
-        return replace(cycle, multipliers=closest_at_point(cycle.point, active))
-
-    def _last_step(self, cycle: Cycle, slack: FloatArray) -> FloatArray:
-        """Return the Newton step of the Lagrangian among those that add so much to the active h_j."""
-        metric, gradient = self._metric_with_springs(cycle)
-        normals = cycle.point.discrepancy_gradients[cycle.multipliers > 0]
-        ways = np.stack([metric.solve(normal) for normal in normals])
-        step = -metric.solve(gradient)
-        missing = slack[cycle.multipliers > 0] - normals @ step
-        return step + np.linalg.lstsq(normals @ ways.T, missing, rcond=1e-10)[0] @ ways
-
-    def _metric_with_springs(self, cycle: Cycle) -> tuple[Metric, FloatArray]:
-        """Return the Hessian of the Lagrangian, with springs as stiff as it takes to make it positive definite.
-
-        Springs do not change the space that H^-1 grad h_j span. The gradient, at rest of the springs, comes with it.
-        """
-        for stiffness in SPRINGS:
-            springs = stiffness * cycle.multipliers / self._tolerances
-            lagrangian = Lagrangian(cycle.multipliers, cycle.point.evaluation.discrepancies, springs)
-            metric, _ = cycle.model.newton_step(cycle.point, lagrangian, math.inf)
-            if metric.shift == 0.0:
-                break
-        return metric, lagrangian.gradient(cycle.point)
 
     def _seen_before(self, view: View) -> Evaluation:
         evaluation = view[1].evaluation
@@ -343,19 +256,34 @@ class BudgetRun:
         here = cycle.point.evaluation
         return here.variance - float(cycle.multipliers @ (here.discrepancies - self._tolerances)) + cycle.expected_gain
 
-    def _release(self, here: Evaluation, removed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Turn the frame away from rows that stand alone, so that their discrepancy has a gradient again."""
-        frame = here.point
+    def _elsewhere(self, cycle: Cycle, search: MultiplierSearch) -> Evaluation | None:
+        """Return another frame from which to go on, or None; the run is given up where there should be one and is not.
+
+        When multipliers stop having an effect, the frame is turned away from rows that stand alone, so that their
+        discrepancy has a gradient again.
+        """
+        if not search.stuck:
+            return None
+        here = cycle.point.evaluation
+        frame, removed = here.point, self._isolated(here)
+        self._given_up = removed.shape[1] == self._removed.shape[1]
+        if self._given_up:
+            return None
+        self._removed = removed
+        search.restart(search.multipliers / 500)
+        return self._evaluate(np.linalg.qr(frame - removed @ (removed.T @ frame))[0])
+
+    def _isolated(self, here: Evaluation) -> FloatArray:
+        """Return the directions turned away from, with those of rows that stand alone now, as far as more may be."""
         violated = here.discrepancies > TARGET * self._tolerances
         smallest = np.where(violated, NOTICED * here.discrepancies, np.inf)
-        isolated = self._problem.discrepancy.isolated_directions(frame, smallest)
-        n_free = self._problem.rank - frame.shape[1] - 2
-        if isolated.shape[1] == 0 or removed.shape[1] >= min(n_free, MAX_RELEASES * frame.shape[1]):
-            return frame, removed
-        directions, sizes, _ = np.linalg.svd(np.hstack([removed, isolated]), full_matrices=False)
-        directions = directions[:, sizes > 0.3 * sizes[0]][:, :n_free]
-        turned = frame - directions @ (directions.T @ frame)
-        return np.linalg.qr(turned)[0], directions
+        isolated = self._problem.discrepancy.isolated_directions(here.point, smallest)
+        n_live = here.point.shape[1]
+        n_free = self._problem.rank - n_live - 2
+        if isolated.shape[1] == 0 or self._removed.shape[1] >= min(n_free, MAX_RELEASES * n_live):
+            return self._removed
+        directions, sizes, _ = np.linalg.svd(np.hstack([self._removed, isolated]), full_matrices=False)
+        return directions[:, sizes > 0.3 * sizes[0]][:, :n_free]
 
     def _evaluate(self, frame: FloatArray) -> Evaluation:
         """Evaluate a frame and remember it if it is the best or the fairest so far."""
@@ -376,7 +304,7 @@ class BudgetRun:
     def _outcome(self, multipliers: FloatArray, end: Cycle | None = None) -> RunOutcome:
         """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
         assert self._fairest is not None
-        rugged = self._released or self._n_cycles > LONG
+        rugged = self._removed.shape[1] > 0 or self._n_cycles > LONG
         best = self._best
         if end is not None and best is not None and end.point.evaluation.meets(self._tolerances):
             reached = end.point.evaluation

@@ -8,6 +8,9 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 
+STRICT = 0.05
+"""Share of what chance shows below which a tolerance has many optima, on ways that look smooth."""
+
 
 class Discrepancy(Protocol):
     """What the solvers need of a discrepancy: the vector h, its gradients, and Hessians of sum_j lambda_j h_j.
@@ -166,6 +169,8 @@ class FairSubspaceProblem:
         X'w_c, the difference of the means that each signed column compares.
     total : float or None
         tr S; None where the coordinates have all of it.
+    chance : ndarray of shape (n_measures,) or None
+        The most that chance alone shows of each h_j; None where that is not known.
     counts : EvaluationCounts
         Counters of the work done.
     """
@@ -176,6 +181,7 @@ class FairSubspaceProblem:
     rank: int
     mean_differences: FloatArray
     total: float | None = None
+    chance: FloatArray | None = None
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
 
     def afresh(self) -> "FairSubspaceProblem":
@@ -185,6 +191,10 @@ class FairSubspaceProblem:
     def with_components(self, n_components: int) -> "FairSubspaceProblem":
         """Return the same problem for another number of components; the counters are shared."""
         return replace(self, n_components=n_components)
+
+    def is_strict(self, tolerances: FloatArray) -> bool:
+        """Tell whether a tolerance is so far below what chance shows that single rows decide what meets it."""
+        return self.chance is not None and bool(np.any(tolerances < STRICT * self.chance))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -213,6 +213,12 @@ class Comparison:
         largest = np.hstack([np.abs(self._shared_out(self.contrasts)), *dense])
         return largest if self.heaviest is None else largest * self.heaviest[:, None]
 
+    @cached_property
+    def chance_ceilings(self) -> FloatArray:
+        """The most that chance shows of each h_j, sum_c |w_c|^2, of rows of equal mass; 0 for continuous attributes."""
+        squares = np.sum(self.contrasts * self._shared_out(self.contrasts), axis=0)
+        return np.bincount(self.contrast_owner, squares, minlength=self.n_measures).astype(np.float64)
+
     def _shared_out(self, contrasts: FloatArray) -> FloatArray:
         return contrasts / np.where(self.sizes > 0, self.sizes, 1.0)[:, None]
 

@@ -120,6 +120,7 @@ def prepare_few_rows(
             n_components=n_components,
             rank=axes.rank,
             mean_differences=axes.mean_differences(distinct.T @ weights @ comparison.mixing),
+            chance=comparison.chance_ceilings,
         )
         posed = FewRows(problem, distinct, weights, order.columns, comparison, bandwidth, factors)
     return PreparedData(

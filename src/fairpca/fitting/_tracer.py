@@ -32,7 +32,7 @@ class Tracer:
         self._fitter = fitter
         if solver == "budget":
             self._quick: Solver = Budget(n_starts=1, gain_tolerance=GAIN_TOLERANCE)
-            self._thorough: Solver = Budget(gain_tolerance=GAIN_TOLERANCE)
+            self._thorough: Solver = Budget()
         else:
             self._quick = self._thorough = solver_from(solver)
 
@@ -65,9 +65,10 @@ class Tracer:
         fit = self._fitter.fit(tolerance, self._quick, start)
         if fit.result.meets and not fit.warm.doubtful:
             return fit
-        # Here a single fit searches: so the path keeps what it keeps.
+        # Here a single fit searches, and the answer of the path is its: which of many optima is found is for one search
+        # to say, whoever asks.
         again = self._fitter.fit(tolerance, self._thorough)
-        return max(fit, again, key=_worth)
+        return again if again.result.meets or not fit.result.meets else fit
 
     def _carry_back(self, found: list[Fit]) -> None:
         """Fit again from a stricter fit that keeps more: what meets the stricter tolerance meets the looser."""
@@ -100,11 +101,6 @@ def _at(fit: Fit, tolerance: float) -> Fit:
     if not result.meets:
         result = replace(result, status=Status.TOLERANCE_NOT_MET)
     return replace(fit, result=result)
-
-
-def _worth(fit: Fit) -> tuple[bool, float]:
-    """Return what tells the better of two fits: the tolerance met, then variance, or fairness where it is not."""
-    return fit.result.meets, _kept(fit) if fit.result.meets else -fit.result.mmd2
 
 
 def _kept(fit: Fit) -> float:

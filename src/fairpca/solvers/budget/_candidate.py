@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 from fairpca._utils.typing import FloatArray
-from fairpca.problem import FairSubspaceProblem
+from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers.budget._certify import gains_by_dropping
 from fairpca.solvers.budget._run import RunOutcome
@@ -26,6 +26,11 @@ class Candidate:
     def variance(self) -> float:
         """The variance share of the best point that meets the tolerances; minus infinity where none does."""
         return -math.inf if self.outcome.best is None else self.outcome.best.variance
+
+    @property
+    def reached(self) -> Evaluation:
+        """The best point, or the fairest where none meets the tolerances."""
+        return self.outcome.best or self.outcome.fairest
 
     def worth(self, tolerances: FloatArray) -> float:
         """Return the variance that the whole of the tolerances would buy; a point on the way counts for what it has."""

@@ -42,9 +42,6 @@ def certify(view: View, variance_bound: float, tolerances: FloatArray) -> Certif
 def gains_by_dropping(answer: Evaluation | None, multipliers: FloatArray) -> bool:
     """Tell whether turning a live component into a null direction improves the Lagrangian to first order.
 
-    Shrinking the component Vu changes -variance + sum_j mu_j h_j at the rate -u'V'(grad)u, so it helps where the
-    symmetric part of V'grad has a positive eigenvalue.
-
     Parameters
     ----------
     answer : Evaluation or None
@@ -52,7 +49,29 @@ def gains_by_dropping(answer: Evaluation | None, multipliers: FloatArray) -> boo
     multipliers : ndarray of shape (n_measures,)
         mu.
     """
-    if answer is None:
-        return True
-    inside = answer.point.T @ (answer.weighted_gradient(multipliers) - answer.variance_gradient)
-    return bool(np.linalg.eigvalsh((inside + inside.T) / 2)[-1] > 0)
+    return answer is None or dropping(answer, multipliers)[0] > 0
+
+
+def dropping(here: Evaluation, multipliers: FloatArray) -> tuple[float, FloatArray]:
+    """Return what the Lagrangian gains to first order by shrinking the component that costs it most, and the others.
+
+    Shrinking the component Vu changes -variance + sum_j mu_j h_j at the rate -u'V'(grad)u, so it helps where the
+    symmetric part of V'grad has a positive eigenvalue.
+
+    Parameters
+    ----------
+    here : Evaluation
+        The frame.
+    multipliers : ndarray of shape (n_measures,)
+        mu.
+
+    Returns
+    -------
+    gain : float
+        The largest eigenvalue.
+    others : ndarray of shape (p, k - 1)
+        The frame without its eigenvector.
+    """
+    inside = here.point.T @ (here.weighted_gradient(multipliers) - here.variance_gradient)
+    gains, directions = np.linalg.eigh((inside + inside.T) / 2)
+    return float(gains[-1]), here.point @ directions[:, :-1]

@@ -23,19 +23,19 @@ class Effort:
     enough_alike: int
 
 
-ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4), Effort(12, 24, 6)
-"""Where several constraints meet there are more corners to end in."""
+ONE_MEASURE, SEVERAL_MEASURES, HOPPING = Effort(8, 12, 4), Effort(12, 24, 6), Effort(8, 12, 8)
+"""Where several constraints meet there are more corners to end in. From nearby starts runs often come back."""
 
 MOST_STARTS = 40
-"""Random starts for one number of live components."""
+"""Other starts for one number of live components."""
 
 
 def affordable_starts(n_coordinates: int) -> int:
-    """Return how many random starts are affordable: the work of a run grows with the number of coordinates.
+    """Return how many other starts are affordable: the work of a run grows with the number of coordinates.
 
     Parameters
     ----------
     n_coordinates : int
         Dimension of the manifold.
     """
-    return 0 if n_coordinates == 0 else int(min(MOST_STARTS, 3000 / n_coordinates**2))
+    return 0 if n_coordinates == 0 else int(min(MOST_STARTS, 5000 / n_coordinates**2))

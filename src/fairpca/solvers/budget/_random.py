@@ -66,3 +66,28 @@ def varied_frame(problem: FairSubspaceProblem, generator: np.random.Generator) -
     drawn = generator.normal(size=(rank, problem.n_components)) * np.sqrt(problem.shares[:rank, None])
     frame[:rank] = np.linalg.qr(drawn)[0]
     return frame
+
+
+def nearby_frame(
+    problem: FairSubspaceProblem, frame: FloatArray, distance: float, generator: np.random.Generator
+) -> FloatArray:
+    """Return a frame some way from another, in a random direction that leans to the axes of much variance.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    frame : ndarray of shape (p, d)
+        The other frame, on the live axes.
+    distance : float
+        How far its columns are moved, as the root of the mean square of the tangents of their angles.
+    generator : numpy.random.Generator
+        Draws the direction.
+    """
+    drawn = generator.normal(size=frame.shape) * np.sqrt(problem.shares[:, None])
+    drawn[problem.rank :] = 0.0
+    tangent = drawn - frame @ (frame.T @ drawn)
+    length = float(np.linalg.norm(tangent))
+    if length == 0.0:
+        return frame
+    return np.linalg.qr(frame + distance * np.sqrt(frame.shape[1]) / length * tangent)[0]

@@ -7,7 +7,8 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._random import fairest_frame, random_frame, varied_frame
+from fairpca.solvers.budget._candidate import Candidate
+from fairpca.solvers.budget._random import fairest_frame, nearby_frame, random_frame, varied_frame
 from fairpca.solvers.budget._run import RunStart
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
@@ -15,6 +16,9 @@ FEW_ROWS = 300
 
 PRESSURE = 0.1
 """First mu h of a random start: the variance counts for more."""
+
+HOPS = (0.6, 0.3), (1.2, 0.1), (0.3, 0.3)
+"""How far starts are from where another run has ended, in turns, and their first mu h."""
 
 
 class Starts:
@@ -97,15 +101,27 @@ class Starts:
         """Whether runs cost next to nothing."""
         return self._problem.discrepancy.n_rows <= FEW_ROWS
 
-    def other(self, n_live: int, generator: np.random.Generator, number: int) -> RunStart:
-        """Return a random start; where several constraints meet every other one is not made fair first."""
-        problem = self._problem.with_components(n_live)
+    def other(self, best: Candidate, generator: np.random.Generator, number: int) -> tuple[RunStart, bool]:
+        """Return another start than that of a candidate, and whether it should go by way of looser tolerances.
+
+        Some way from where the candidate ended, near and far in turns: high optima have high ones nearby. The optima of
+        a single direction have not, and random frames are as good. Where starts are made fair first they are random,
+        and every other one is not where several constraints meet.
+        """
+        problem = best.problem
         if not self.made_fair:
-            frame = varied_frame(problem, generator)
-            return RunStart(frame, PRESSURE / np.maximum(problem.discrepancies(frame), self._tolerances))
+            if best.n_live == 1:
+                return self._pressed(problem, varied_frame(problem, generator), PRESSURE), True
+            distance, pressure = HOPS[number % len(HOPS)]
+            return self._pressed(
+                problem, nearby_frame(problem, best.reached.point, distance, generator), pressure
+            ), False
         if len(self._tolerances) > 1 and number % 2:
-            return RunStart(random_frame(problem, generator, problem.rank), None, spring=True)
-        return self._random_start(problem, generator)
+            return RunStart(random_frame(problem, generator, problem.rank), None, spring=True), False
+        return self._random_start(problem, generator), False
+
+    def _pressed(self, problem: FairSubspaceProblem, frame: FloatArray, pressure: float) -> RunStart:
+        return RunStart(frame, pressure / np.maximum(problem.discrepancies(frame), self._tolerances))
 
     def _random_start(self, problem: FairSubspaceProblem, generator: np.random.Generator) -> RunStart:
         fair = fairest_frame(problem, self._tolerances.min() / self._tolerances, generator, problem.rank)

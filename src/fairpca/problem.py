@@ -114,9 +114,11 @@ def strain(discrepancies: FloatArray, tolerances: FloatArray) -> float:
     discrepancies, tolerances : ndarray of shape (n_measures,)
         h and tau.
     """
+    shares = np.zeros(len(discrepancies))
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(discrepancies > 0, discrepancies / tolerances, 0.0)
-    return float(np.max(np.where(np.isnan(discrepancies), np.nan, shares)))
+        # A discrepancy that is no number is not below 0 either, and shows.
+        np.divide(discrepancies, tolerances, out=shares, where=~(discrepancies <= 0))
+    return float(shares.max())
 
 
 def tightest(discrepancies: FloatArray, tolerances: FloatArray) -> int:

@@ -29,14 +29,25 @@ class PolarCurve:
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray]:
         """Return the frame W(t) and the velocity dW/dt."""
-        stretch = np.sqrt(1.0 + t * t * self._squares)
-        inverse = (self._basis / stretch) @ self._basis.T
-        frame = (self._point + t * self._tangent) @ inverse
-        # One Newton step towards the nearest frame: rounding in V'V and V'eta must not add up over many steps.
-        frame = 1.5 * frame - 0.5 * (frame @ (frame.T @ frame))
+        stretch, inverse = self._stretch(t)
+        frame = self._frame(t, inverse)
         stretch_rate = (self._basis * (t * self._squares / stretch)) @ self._basis.T
         velocity = (self._tangent - frame @ stretch_rate) @ inverse
         return frame, velocity
+
+    def frame(self, t: float) -> FloatArray:
+        """Return the frame W(t) alone."""
+        return self._frame(t, self._stretch(t)[1])
+
+    def _stretch(self, t: float) -> tuple[FloatArray, FloatArray]:
+        """Return the eigenvalues of T, and its inverse."""
+        stretch = np.sqrt(1.0 + t * t * self._squares)
+        return stretch, (self._basis / stretch) @ self._basis.T
+
+    def _frame(self, t: float, inverse: FloatArray) -> FloatArray:
+        frame = (self._point + t * self._tangent) @ inverse
+        # One Newton step towards the nearest frame: rounding in V'V and V'eta must not add up over many steps.
+        return 1.5 * frame - 0.5 * (frame @ (frame.T @ frame))
 
 
 class QRCurve:

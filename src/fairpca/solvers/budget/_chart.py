@@ -62,9 +62,9 @@ class Chart:
 
     def frame(self, b: FloatArray) -> FloatArray:
         """Return the frame at b."""
-        return PolarCurve(self.V, self._tangent(b))(1.0)[0]
+        return PolarCurve(self.V, self._tangent(b)).frame(1.0)
 
-    def pull_back(self, b: FloatArray, frame: FloatArray, *gradients: FloatArray) -> list[FloatArray]:
+    def pull_back(self, b: FloatArray, frame: FloatArray, *gradients: FloatArray) -> FloatArray:
         """Return the gradients with respect to b of functions of the subspace.
 
         Parameters
@@ -75,13 +75,19 @@ class Chart:
             The frame W at b.
         *gradients : ndarray of shape (p, d)
             Euclidean gradient of each function there.
+
+        Returns
+        -------
+        pulled_back : ndarray of shape (n_gradients, dimension)
+            The gradients.
         """
-        stacked = np.stack([gradient.T for gradient in gradients])
+        stacked = np.concatenate([gradient.T for gradient in gradients])
         horizontal = stacked - (stacked @ frame) @ frame.T
-        # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y.
+        along_Q = (horizontal @ self.Q).reshape(len(gradients), frame.shape[1], -1)
+        # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y has
+        # no eigenvalue below 1.
         stretch = frame.T @ (self.V + self._tangent(b))
-        along_Q = np.linalg.solve(stretch, horizontal) @ self.Q
-        return list(along_Q.reshape(len(gradients), self.dimension))
+        return (np.linalg.inv(stretch) @ along_Q).reshape(len(gradients), self.dimension)
 
     def _tangent(self, b: FloatArray) -> FloatArray:
         return self.Q @ b.reshape(self.V.shape[1], -1).T
@@ -112,5 +118,5 @@ class ChartPoint:
     def read(cls, chart: Chart, b: FloatArray, evaluation: Evaluation) -> "ChartPoint":
         """Express what is known about a frame in the chart's coordinates."""
         gradients = evaluation.variance_gradient, *evaluation.discrepancy_gradients
-        of_variance, *of_discrepancies = chart.pull_back(b, evaluation.point, *gradients)
-        return cls(b, evaluation, of_variance, np.stack(of_discrepancies))
+        pulled_back = chart.pull_back(b, evaluation.point, *gradients)
+        return cls(b, evaluation, pulled_back[0], pulled_back[1:])

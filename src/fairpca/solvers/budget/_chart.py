@@ -48,12 +48,10 @@ class Chart:
             Number of live axes, the first ones.
         """
         p, d = frame.shape
-        complement = np.zeros((p, rank - d))
-        complement[:rank] = np.linalg.qr(frame[:rank], mode="complete")[0][:, d:]
         theta, rotation = np.linalg.eigh((frame * shares[:, None]).T @ frame)
-        phi, complement_rotation = np.linalg.eigh((complement * shares[:, None]).T @ complement)
-        hessian = 2.0 * (phi[None, :] - theta[:, None])
-        return cls(frame @ rotation, complement @ complement_rotation, hessian.ravel(), rotation)
+        V, Q = frame @ rotation, np.zeros((p, rank - d))
+        phi, Q[:rank] = _ritz_complement(V[:rank], shares[:rank], theta)
+        return cls(V, Q, 2.0 * (phi[None, :] - theta[:, None]).ravel(), rotation)
 
     @property
     def dimension(self) -> int:
@@ -120,3 +118,16 @@ class ChartPoint:
         gradients = evaluation.variance_gradient, *evaluation.discrepancy_gradients
         pulled_back = chart.pull_back(b, evaluation.point, *gradients)
         return cls(b, evaluation, pulled_back[0], pulled_back[1:])
+
+
+def _ritz_complement(V: FloatArray, shares: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return phi, increasing, and an orthonormal complement Q of V with Q'SQ = diag(phi), where V'SV = diag(theta).
+
+    With P = I - VV' these are eigenvectors of PSP + cVV', and so is V, whose eigenvalue c is above all phi: one
+    decomposition finds the complement and turns it.
+    """
+    d = V.shape[1]
+    apart = 2.0 * float(shares.max())
+    half = V @ (0.5 * (theta + apart) * V - shares[:, None] * V).T
+    sizes, axes = np.linalg.eigh(half + half.T + np.diag(shares))
+    return sizes[: len(sizes) - d], axes[:, : len(sizes) - d]

@@ -3,6 +3,7 @@
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dsyevd
 
 from fairpca._utils.typing import FloatArray
 
@@ -24,7 +25,10 @@ class PolarCurve:
     def __init__(self, point: FloatArray, tangent: FloatArray) -> None:
         self._point = point
         self._tangent = tangent
-        squares, self._basis = np.linalg.eigh(tangent.T @ tangent)
+        # LAPACK's own routine: of matrices of few columns all that is wrapped around it takes longer.
+        squares, self._basis, failed = dsyevd(tangent.T @ tangent)
+        if failed:
+            raise np.linalg.LinAlgError("the eigenvalues of eta'eta did not converge")
         self._squares = np.maximum(squares, 0.0)
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dgesv
 
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import PolarCurve
@@ -85,7 +86,8 @@ class Chart:
         # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y has
         # no eigenvalue below 1.
         stretch = frame.T @ (self.V + self._tangent(b))
-        return (np.linalg.inv(stretch) @ along_Q).reshape(len(gradients), self.dimension)
+        inverse = dgesv(stretch, np.eye(len(stretch)))[2]
+        return (inverse @ along_Q).reshape(len(gradients), self.dimension)
 
     def _tangent(self, b: FloatArray) -> FloatArray:
         return self.Q @ b.reshape(self.V.shape[1], -1).T

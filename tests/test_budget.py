@@ -7,7 +7,7 @@ from comparisons import by_group, exact_mmd, exact_parity
 from fairpca import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
-from fairpca.problem import FairSubspaceProblem
+from fairpca.problem import FairSubspaceProblem, strain
 from fairpca.solvers import Budget, Status
 from fairpca.solvers._metric import Metric
 from fairpca.solvers.budget import _curvature
@@ -58,6 +58,38 @@ def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(proble
         return lagrangian.value(point_at(chart, problem, here + t * direction)) - lagrangian.value(point) - t * slope
 
     assert taylor_slope(remainder, np.logspace(-4, -2, 10)) == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize("live", [(0.6, 0.3, 0.1 - 1e-9, 1e-9), (0.25, 0.25, 0.25, 0.25), (0.5, 0.5)])
+def test_a_chart_lies_in_ritz_axes_of_the_frame_and_of_its_complement(live, rng):
+    rank, shares = len(live), np.append(live, [0.0, 0.0])
+    frame = np.zeros((rank + 2, 2))
+    frame[:rank] = np.linalg.qr(rng.normal(size=(rank, 2)))[0]
+    chart = Chart.around(frame, shares, rank)
+    both = np.hstack([chart.V, chart.Q])
+    np.testing.assert_allclose(chart.V, frame @ chart.rotation, atol=1e-14)
+    np.testing.assert_allclose(both.T @ both, np.eye(rank), atol=1e-13)
+    assert not chart.Q[rank:].any()
+    theta, phi = (np.einsum("ij,i,ij->j", axes, shares, axes) for axes in (chart.V, chart.Q))
+    for axes, sizes in ((chart.V, theta), (chart.Q, phi)):
+        np.testing.assert_allclose((axes.T * shares) @ axes, np.diag(sizes), atol=1e-14)
+    assert np.all(np.diff(phi) >= -1e-14)
+    np.testing.assert_allclose(chart.variance_hessian, 2 * (phi - theta[:, None]).ravel(), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("discrepancies", "tolerances", "expected"),
+    [
+        ([0.2, 0.1], [0.1, 0.4], 2.0),
+        ([0.1], [0.0], np.inf),
+        ([0.0, -1e-18], [0.0, 1.0], 0.0),
+        ([5.0, np.nan], [1.0, 1.0], np.nan),
+        ([np.inf], [1.0], np.inf),
+        ([1e300], [1e-300], np.inf),
+    ],
+)
+def test_strain_is_the_largest_share_of_a_tolerance(discrepancies, tolerances, expected):
+    np.testing.assert_equal(strain(np.array(discrepancies), np.array(tolerances)), expected)
 
 
 def test_a_spring_that_pulls_nobody_is_at_rest(problem, multipliers, frame):

@@ -15,6 +15,7 @@ from fairpca.comparison import (
     check_tolerances,
     notion_from,
 )
+from fairpca.comparison._cells import distinct_cells
 
 LABELS = np.array(["c", "a", "b", "a", "b", "b", "c", "c", "c", "a"])
 
@@ -99,6 +100,22 @@ def test_measures_that_say_the_same_are_one_with_the_strictest_tolerance():
     assert essential.names == ("a", "c")
     assert essential.tolerances.tolist() == [1e-4, 1e-3]
     np.testing.assert_array_equal(essential.contrasts, np.hstack([measures[0].columns, measures[1].columns]))
+
+
+def test_measures_that_all_differ_stay_as_they_are():
+    measures = [Contrast("a", np.array([[1.0], [-1.0], [0.0]])), Contrast("c", np.array([[0.5], [0.5], [-1.0]]))]
+    comparison = Comparison.of(np.array([3.0, 4.0, 5.0]), measures, [1e-2, 1e-3])
+    essential, index = comparison.essential()
+    assert essential is comparison
+    assert index.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("labels", [[[1, -1], [0, 2], [1, -1], [0, 1]], [[2], [0]], [[], []]])
+def test_distinct_cells_come_in_order(labels):
+    cells = np.array(labels, dtype=np.int64)
+    found, index = distinct_cells(cells)
+    np.testing.assert_array_equal(found, np.unique(cells, axis=0))
+    np.testing.assert_array_equal(found[index], cells)
 
 
 def test_measures_without_rows_are_refused():

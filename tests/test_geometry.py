@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fairpca.geometry import Grassmann, Stiefel, principal_angles, projection_distance, taylor_slope
+from fairpca.geometry import Grassmann, PolarCurve, Stiefel, principal_angles, projection_distance, taylor_slope
 
 MANIFOLDS = [Stiefel("polar"), Stiefel("qr"), Grassmann("polar"), Grassmann("qr")]
 IDS = [f"{type(m).__name__}-{m.retraction}" for m in MANIFOLDS]
@@ -78,6 +78,11 @@ def test_velocity_is_the_derivative_of_the_curve(manifold, point, rng):
     curve = manifold.curve(point, manifold.random_tangent(point, rng))
     frame, velocity = curve(0.7)
     assert taylor_slope(lambda t: np.linalg.norm(curve(0.7 + t)[0] - frame - t * velocity)) == pytest.approx(2, abs=0.1)
+
+
+def test_the_frame_of_a_polar_curve_comes_without_its_velocity(point, rng):
+    curve = PolarCurve(point, Grassmann().random_tangent(point, rng))
+    np.testing.assert_array_equal(curve.frame(0.7), curve(0.7)[0])
 
 
 def test_transport_gives_tangents_of_the_new_point(manifold, point, rng):

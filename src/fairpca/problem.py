@@ -1,6 +1,7 @@
 """The fair PCA problem: variance kept and discrepancy of a subspace, evaluated together."""
 # SPDX-License-Identifier: MIT
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -102,7 +103,7 @@ class Evaluation:
 
     def meets(self, tolerances: FloatArray) -> bool:
         """Tell whether every h_j is within its tolerance."""
-        return bool(np.all(self.discrepancies <= tolerances))
+        return bool((self.discrepancies <= tolerances).all())
 
     def strain(self, tolerances: FloatArray) -> float:
         """Return the largest h_j / tau_j."""
@@ -117,9 +118,14 @@ def strain(discrepancies: FloatArray, tolerances: FloatArray) -> float:
     discrepancies, tolerances : ndarray of shape (n_measures,)
         h and tau.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(discrepancies > 0, discrepancies / tolerances, 0.0)
-    return float(np.max(np.where(np.isnan(discrepancies), np.nan, shares)))
+    shares = [_share(*pair) for pair in zip(discrepancies.tolist(), tolerances.tolist(), strict=True)]
+    return math.nan if any(map(math.isnan, shares)) else max(shares)
+
+
+def _share(discrepancy: float, tolerance: float) -> float:
+    if discrepancy <= 0.0:
+        return 0.0
+    return discrepancy / tolerance if tolerance else math.inf * discrepancy
 
 
 def tightest(discrepancies: FloatArray, tolerances: FloatArray) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import IntArray
-from fairpca.comparison._cells import Cells
+from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
 from fairpca.comparison._dask_columns import read_column_beside
@@ -100,7 +100,7 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
 def _exchangeable(cells: Cells, n_groups: int) -> IntArray:
     """Return a number for each cell, the same for cells that differ by the values of attributes alone."""
     lacking = cells.labels[:, :n_groups] < 0
-    return np.unique(np.hstack([lacking, cells.labels[:, n_groups:]]), axis=0, return_inverse=True)[1].ravel()
+    return distinct_cells(np.hstack([lacking, cells.labels[:, n_groups:]]))[1]
 
 
 def _of_groups(

@@ -242,8 +242,8 @@ class Comparison:
     @cached_property
     def _independent(self) -> IntArray:
         """Contrasts that span all others, in their order."""
-        if not self.contrasts.shape[1]:
-            return np.zeros(0, dtype=np.int64)
+        if self.contrasts.shape[1] < 2:
+            return np.arange(self.contrasts.shape[1])
         lengths = np.linalg.norm(self.contrasts, axis=0)
         triangle, order = qr(self.contrasts / np.maximum(lengths, 1e-300), mode="r", pivoting=True)
         sizes = np.abs(np.diag(triangle))
@@ -262,6 +262,8 @@ class Comparison:
             index[j] = known[0] if known else len(firsts)
             if not known:
                 firsts.append(j)
+        if len(firsts) == self.n_measures:
+            return self, index
         kept = np.isin(self.contrast_owner, firsts)
         tolerances = np.full(len(firsts), np.inf)
         np.minimum.at(tolerances, index, self.tolerances)

@@ -53,17 +53,19 @@ class KnownAttribute:
         width = max(1, BLOCK_NUMBERS // max(1, len(chosen)))
         parts = [slice(start, start + width) for start in range(0, X.shape[1], width)]
         blocks = (dense(rows[:, part]) if is_sparse(X) else rows[chosen, part] for part in parts)
-        return np.concatenate([self._told_by(block.astype(np.float64), self.values[chosen]) for block in blocks])
+        values = self.values[chosen]
+        return np.concatenate([self._told_by(block.astype(np.float64, copy=False), values) for block in blocks])
 
     def _told_by(self, rows: FloatArray, values: AnyArray) -> BoolArray:
         """Tell the same of some columns of the chosen rows."""
-        varies = rows.min(axis=0) < rows.max(axis=0)
         if self.is_continuous:
+            varies = rows.min(axis=0) < rows.max(axis=0)
             return varies & np.array([_rises_or_falls(column, values) for column in rows.T])
         order = np.argsort(values, kind="stable")
         starts = np.flatnonzero(np.diff(values[order], prepend=-1))
-        smallest, largest = (extreme.reduceat(rows[order], starts, axis=0) for extreme in (np.minimum, np.maximum))
-        return varies & np.all(smallest == largest, axis=0)
+        ordered = rows[order]
+        smallest, largest = (extreme.reduceat(ordered, starts, axis=0) for extreme in (np.minimum, np.maximum))
+        return (smallest.min(axis=0) < largest.max(axis=0)) & np.all(smallest == largest, axis=0)
 
 
 def _rises_or_falls(column: FloatArray, values: FloatArray) -> bool:

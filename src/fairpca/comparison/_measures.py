@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, IntArray
-from fairpca.comparison._cells import Cells
+from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn
 from fairpca.comparison._comparison import Contrast, Dependence, Strata
 from fairpca.comparison._notions import Among, Notion
@@ -114,9 +114,9 @@ def group_attributes(columns: Sequence[LabelColumn], cells: Cells, crossed: bool
         ]
     own = cells.labels[:, : len(columns)]
     complete = np.all(own >= 0, axis=1)
-    found, index = np.unique(own[complete], axis=0, return_inverse=True)
+    found, index = distinct_cells(own[complete])
     of_cells = np.full(len(own), -1, dtype=np.int64)
-    of_cells[complete] = index.ravel()
+    of_cells[complete] = index
     labels = [" & ".join(str(column.labels[k]) for column, k in zip(columns, row, strict=True)) for row in found]
     return [GroupAttribute(" & ".join(column.name for column in columns), labels, of_cells)]
 
@@ -139,7 +139,7 @@ def segments(
     """
     of_controls = cells.labels[:, cells.labels.shape[1] - len(controls) :]
     found = []
-    for each, values in product(among, np.unique(of_controls, axis=0)):
+    for each, values in product(among, distinct_cells(of_controls)[0]):
         inside = np.all(of_controls == values, axis=1)
         if each.label is not None and label is not None:
             inside &= label == each.label

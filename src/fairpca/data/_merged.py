@@ -52,7 +52,7 @@ class MergedRows:
         if attached.shape[1] == 2 and np.all(attached[:, 1] == 1.0):
             attached = attached[:, :1]
         place = places_of(X)
-        if len(np.unique(place)) == len(X):
+        if not _has_repetitions(place):
             return cls(X, attached, np.arange(len(X)))
         # All but the mass, which adds up; NaN equals nothing, not even itself.
         others = np.nan_to_num(attached[:, [0, *range(2, attached.shape[1])]], nan=-1.0)
@@ -82,7 +82,8 @@ class MergedRows:
 
     def in_order(self, rows: IntArray, columns: IntArray) -> "MergedRows":
         """Return the same with rows and columns in another order."""
-        return MergedRows(np.ascontiguousarray(self.X[np.ix_(rows, columns)]), self.attached[rows], self.place[rows])
+        # One axis after the other: a quarter of the time of both at once.
+        return MergedRows(self.X[rows].take(columns, axis=1), self.attached[rows], self.place[rows])
 
 
 def merge_by_place(X: FloatArray, weights: FloatArray, place: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -104,9 +105,9 @@ def merge_by_place(X: FloatArray, weights: FloatArray, place: IntArray) -> tuple
     weights : ndarray of shape (n_distinct, k)
         Their summed weights.
     """
-    _, first, index = np.unique(place, return_index=True, return_inverse=True)
-    if len(first) == len(X):
+    if not _has_repetitions(place):
         return X, weights
+    _, first, index = np.unique(place, return_index=True, return_inverse=True)
     order = np.argsort(first)
     merged = np.zeros((len(first), weights.shape[1]))
     np.add.at(merged, np.argsort(order)[index], weights)
@@ -155,8 +156,13 @@ def row_hashes(X: AnyArray) -> npt.NDArray[np.uint64]:
     height = max(1, HASHED_NUMBERS // X.shape[1])
     for start in range(0, len(X), height):
         # -0.0 equals 0.0. Whole numbers have their bits at the upper end, which products would carry away.
-        bits = (X[start : start + height] + X.dtype.type(0)).view(f"u{X.itemsize}").astype(np.uint64)
+        bits = (X[start : start + height] + X.dtype.type(0)).view(f"u{X.itemsize}").astype(np.uint64, copy=False)
         bits ^= bits >> np.uint64(32)
         bits *= factors
         hashes[start : start + height] = bits.sum(axis=1, dtype=np.uint64)
     return hashes
+
+
+def _has_repetitions(place: IntArray) -> bool:
+    """Tell whether a number, all of them small, occurs more than once."""
+    return bool(np.bincount(place).max(initial=0) > 1)

@@ -3,6 +3,7 @@
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dsyevd
 
 from fairpca._utils.typing import FloatArray
 
@@ -24,19 +25,33 @@ class PolarCurve:
     def __init__(self, point: FloatArray, tangent: FloatArray) -> None:
         self._point = point
         self._tangent = tangent
-        squares, self._basis = np.linalg.eigh(tangent.T @ tangent)
+        # LAPACK's own routine: of matrices of few columns all that is wrapped around it takes longer.
+        squares, self._basis, failed = dsyevd(tangent.T @ tangent)
+        if failed:
+            raise np.linalg.LinAlgError("the eigenvalues of eta'eta did not converge")
         self._squares = np.maximum(squares, 0.0)
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray]:
         """Return the frame W(t) and the velocity dW/dt."""
-        stretch = np.sqrt(1.0 + t * t * self._squares)
-        inverse = (self._basis / stretch) @ self._basis.T
-        frame = (self._point + t * self._tangent) @ inverse
-        # One Newton step towards the nearest frame: rounding in V'V and V'eta must not add up over many steps.
-        frame = 1.5 * frame - 0.5 * (frame @ (frame.T @ frame))
+        stretch, inverse = self._stretch(t)
+        frame = self._frame(t, inverse)
         stretch_rate = (self._basis * (t * self._squares / stretch)) @ self._basis.T
         velocity = (self._tangent - frame @ stretch_rate) @ inverse
         return frame, velocity
+
+    def frame(self, t: float) -> FloatArray:
+        """Return the frame W(t) alone."""
+        return self._frame(t, self._stretch(t)[1])
+
+    def _stretch(self, t: float) -> tuple[FloatArray, FloatArray]:
+        """Return the eigenvalues of T, and its inverse."""
+        stretch = np.sqrt(1.0 + t * t * self._squares)
+        return stretch, (self._basis / stretch) @ self._basis.T
+
+    def _frame(self, t: float, inverse: FloatArray) -> FloatArray:
+        frame = (self._point + t * self._tangent) @ inverse
+        # One Newton step towards the nearest frame: rounding in V'V and V'eta must not add up over many steps.
+        return 1.5 * frame - 0.5 * (frame @ (frame.T @ frame))
 
 
 class QRCurve:

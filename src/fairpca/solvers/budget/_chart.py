@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dgesv
 
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import PolarCurve
@@ -48,12 +49,10 @@ class Chart:
             Number of live axes, the first ones.
         """
         p, d = frame.shape
-        complement = np.zeros((p, rank - d))
-        complement[:rank] = np.linalg.qr(frame[:rank], mode="complete")[0][:, d:]
         theta, rotation = np.linalg.eigh((frame * shares[:, None]).T @ frame)
-        phi, complement_rotation = np.linalg.eigh((complement * shares[:, None]).T @ complement)
-        hessian = 2.0 * (phi[None, :] - theta[:, None])
-        return cls(frame @ rotation, complement @ complement_rotation, hessian.ravel(), rotation)
+        V, Q = frame @ rotation, np.zeros((p, rank - d))
+        phi, Q[:rank] = _ritz_complement(V[:rank], shares[:rank], theta)
+        return cls(V, Q, 2.0 * (phi[None, :] - theta[:, None]).ravel(), rotation)
 
     @property
     def dimension(self) -> int:
@@ -62,9 +61,9 @@ class Chart:
 
     def frame(self, b: FloatArray) -> FloatArray:
         """Return the frame at b."""
-        return PolarCurve(self.V, self._tangent(b))(1.0)[0]
+        return PolarCurve(self.V, self._tangent(b)).frame(1.0)
 
-    def pull_back(self, b: FloatArray, frame: FloatArray, *gradients: FloatArray) -> list[FloatArray]:
+    def pull_back(self, b: FloatArray, frame: FloatArray, *gradients: FloatArray) -> FloatArray:
         """Return the gradients with respect to b of functions of the subspace.
 
         Parameters
@@ -75,13 +74,20 @@ class Chart:
             The frame W at b.
         *gradients : ndarray of shape (p, d)
             Euclidean gradient of each function there.
+
+        Returns
+        -------
+        pulled_back : ndarray of shape (n_gradients, dimension)
+            The gradients.
         """
-        stacked = np.stack([gradient.T for gradient in gradients])
+        stacked = np.concatenate([gradient.T for gradient in gradients])
         horizontal = stacked - (stacked @ frame) @ frame.T
-        # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y.
+        along_Q = (horizontal @ self.Q).reshape(len(gradients), frame.shape[1], -1)
+        # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y has
+        # no eigenvalue below 1.
         stretch = frame.T @ (self.V + self._tangent(b))
-        along_Q = np.linalg.solve(stretch, horizontal) @ self.Q
-        return list(along_Q.reshape(len(gradients), self.dimension))
+        inverse = dgesv(stretch, np.eye(len(stretch)))[2]
+        return (inverse @ along_Q).reshape(len(gradients), self.dimension)
 
     def _tangent(self, b: FloatArray) -> FloatArray:
         return self.Q @ b.reshape(self.V.shape[1], -1).T
@@ -112,5 +118,18 @@ class ChartPoint:
     def read(cls, chart: Chart, b: FloatArray, evaluation: Evaluation) -> "ChartPoint":
         """Express what is known about a frame in the chart's coordinates."""
         gradients = evaluation.variance_gradient, *evaluation.discrepancy_gradients
-        of_variance, *of_discrepancies = chart.pull_back(b, evaluation.point, *gradients)
-        return cls(b, evaluation, of_variance, np.stack(of_discrepancies))
+        pulled_back = chart.pull_back(b, evaluation.point, *gradients)
+        return cls(b, evaluation, pulled_back[0], pulled_back[1:])
+
+
+def _ritz_complement(V: FloatArray, shares: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return phi, increasing, and an orthonormal complement Q of V with Q'SQ = diag(phi), where V'SV = diag(theta).
+
+    With P = I - VV' these are eigenvectors of PSP + cVV', and so is V, whose eigenvalue c is above all phi: one
+    decomposition finds the complement and turns it.
+    """
+    d = V.shape[1]
+    apart = 2.0 * float(shares.max())
+    half = V @ (0.5 * (theta + apart) * V - shares[:, None] * V).T
+    sizes, axes = np.linalg.eigh(half + half.T + np.diag(shares))
+    return sizes[: len(sizes) - d], axes[:, : len(sizes) - d]

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg.lapack import dsyevr
 
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
@@ -83,7 +83,7 @@ class Model:
         known = float(self.mixture @ self.sizes)
         scale = float(multipliers @ self.sizes) / known if known > 0 else float(multipliers.sum())
         hessian = (multipliers[0] if len(multipliers) == 1 else scale) * self.discrepancy_hessian
-        hessian[np.diag_indices_from(hessian)] -= self.chart.variance_hessian[self.leading]
+        np.einsum("ii->i", hessian)[...] -= self.chart.variance_hessian[self.leading]
         return hessian
 
     def newton_step(self, point: ChartPoint, lagrangian: Lagrangian, radius: float) -> tuple[Metric, FloatArray]:
@@ -91,11 +91,10 @@ class Model:
         gradient = lagrangian.gradient(point)
         weights = lagrangian.weights(point)
         hessian = self.lagrangian_hessian(weights)
-        for stiffness, weight, normal in zip(
-            lagrangian.stiffness, weights, point.discrepancy_gradients[:, self.leading], strict=True
-        ):
-            if stiffness > 0 and (weight > 0 or len(weights) == 1):
-                hessian += stiffness * np.outer(normal, normal)
+        for j in np.flatnonzero(lagrangian.stiffness > 0):
+            if weights[j] > 0 or len(weights) == 1:
+                normal = point.discrepancy_gradients[j, self.leading]
+                hessian += lagrangian.stiffness[j] * np.outer(normal, normal)
         of_variance = -self.chart.variance_hessian
         metric = Metric(hessian, 0.0, self.leading, of_variance)
         step = -metric.solve(gradient)
@@ -130,7 +129,7 @@ class Model:
             hessian, normals = _without(hessian, normals)
         if hessian.size == 0:
             return float("inf")
-        return float(eigh(hessian, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+        return float(dsyevr(hessian, compute_v=0, range="I", il=1, iu=1)[0][0])
 
 
 def _without(hessian: FloatArray, normals: list[FloatArray]) -> tuple[FloatArray, list[FloatArray]]:

@@ -10,6 +10,15 @@ from fairpca.solvers.budget._chart import ChartPoint
 
 
 @dataclass(frozen=True, eq=False)
+class Sight:
+    """A point with the value and the gradient of a Lagrangian there."""
+
+    point: ChartPoint
+    value: float
+    gradient: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class Lagrangian:
     r"""The (augmented) Lagrangian of the constraints h_j <= t_j.
 
@@ -33,10 +42,11 @@ class Lagrangian:
 
     def value(self, point: ChartPoint) -> float:
         """Return L."""
-        excess = point.evaluation.discrepancies - self.targets
-        free = np.full_like(self.multipliers, -np.inf)
-        slack = np.divide(-self.multipliers, self.stiffness, out=free, where=self.stiffness > 0)
-        pressed = np.maximum(excess, slack) if len(excess) > 1 else excess
+        pressed = point.evaluation.discrepancies - self.targets
+        if len(pressed) > 1:
+            free = np.full_like(self.multipliers, -np.inf)
+            slack = np.divide(-self.multipliers, self.stiffness, out=free, where=self.stiffness > 0)
+            pressed = np.maximum(pressed, slack)
         return -point.evaluation.variance + float((self.multipliers + 0.5 * self.stiffness * pressed) @ pressed)
 
     def weights(self, point: ChartPoint) -> FloatArray:
@@ -47,3 +57,7 @@ class Lagrangian:
     def gradient(self, point: ChartPoint) -> FloatArray:
         """Return the gradient of L."""
         return self.weights(point) @ point.discrepancy_gradients - point.variance_gradient
+
+    def seen_from(self, point: ChartPoint) -> Sight:
+        """Return value and gradient, which several steps need, together with the point."""
+        return Sight(point, self.value(point), self.gradient(point))

@@ -18,7 +18,7 @@ from fairpca.solvers.budget._closest import closest_at_frame
 from fairpca.solvers.budget._curvature import Model, View
 from fairpca.solvers.budget._cycle import Cycle
 from fairpca.solvers.budget._dual import ACCURACY
-from fairpca.solvers.budget._lagrangian import Lagrangian
+from fairpca.solvers.budget._lagrangian import Lagrangian, Sight
 from fairpca.solvers.budget._last_steps import LastSteps
 from fairpca.solvers.budget._multipliers import MultiplierSearch
 
@@ -194,48 +194,40 @@ class BudgetRun:
             return Cycle(search.multipliers, model, point, 0.0, 0, collected=True)
         lagrangian = search.lagrangian(model, point, self._radius)
         metric, direction = model.newton_step(point, lagrangian, self._radius)
-        gain = first_gain = -float(lagrangian.gradient(point) @ direction)
+        here = lagrangian.seen_from(point)
+        gain = first_gain = -float(here.gradient @ direction)
         pairs: list[CurvedPair] = []
         n_steps = 0
         # Superlinear forcing: the closer to the end, the more of the remaining gain a cycle must collect.
         enough = max(self._settings.gain_tolerance, min(0.01, first_gain) * first_gain)
         while n_steps < self._settings.max_steps:
-            after = self._step(model.chart, point, lagrangian, direction)
+            after = self._step(model.chart, here, lagrangian, direction)
             if after is None:
                 break
-            point, pairs = self._learn(pairs, point, after, lagrangian)
+            here, pairs = after, self._learn(pairs, here, after)
             n_steps += 1
-            gradient = lagrangian.gradient(point)
-            direction = -quasi_newton_product(pairs, gradient, metric.solve)
-            gain = -float(gradient @ direction)
+            direction = -quasi_newton_product(pairs, here.gradient, metric.solve)
+            gain = -float(here.gradient @ direction)
             if gain <= enough or self._out_of_time():
                 break
+        point = here.point
         weights = lagrangian.weights(point)
         search.record(point.evaluation.discrepancies, weights, minimised=gain <= enough)
         return Cycle(weights, model, point, gain, n_steps, collected=gain <= enough)
 
-    def _step(
-        self, chart: Chart, point: ChartPoint, lagrangian: Lagrangian, direction: FloatArray
-    ) -> ChartPoint | None:
-        def try_step(t: float) -> Trial[ChartPoint]:
-            b = point.b + t * direction
-            there = ChartPoint.read(chart, b, self._evaluate(chart.frame(b)))
-            slope = float(lagrangian.gradient(there) @ direction)
-            return Trial(t, lagrangian.value(there), slope, there)
+    def _step(self, chart: Chart, here: Sight, lagrangian: Lagrangian, direction: FloatArray) -> Sight | None:
+        def try_step(t: float) -> Trial[Sight]:
+            b = here.point.b + t * direction
+            there = lagrangian.seen_from(ChartPoint.read(chart, b, self._evaluate(chart.frame(b))))
+            return Trial(t, there.value, float(there.gradient @ direction), there)
 
-        slope = float(lagrangian.gradient(point) @ direction)
-        trial = wolfe_search(try_step, lagrangian.value(point), slope, 1.0)
+        trial = wolfe_search(try_step, here.value, float(here.gradient @ direction), 1.0)
         return None if trial is None else trial.at
 
     @staticmethod
-    def _learn(
-        pairs: list[CurvedPair], before: ChartPoint, after: ChartPoint, lagrangian: Lagrangian
-    ) -> tuple[ChartPoint, list[CurvedPair]]:
-        s = after.b - before.b
-        y = lagrangian.gradient(after) - lagrangian.gradient(before)
-        if s @ y > 1e-12 * (s @ s):
-            pairs = [*pairs, (s, y)]
-        return after, pairs
+    def _learn(pairs: list[CurvedPair], before: Sight, after: Sight) -> list[CurvedPair]:
+        s, y = after.point.b - before.point.b, after.gradient - before.gradient
+        return [*pairs, (s, y)] if s @ y > 1e-12 * (s @ s) else pairs
 
     def _finished(self, cycle: Cycle) -> bool:
         if cycle.point.b.size == 0:

@@ -67,7 +67,7 @@ class ExactMMD:
         if active.size == 0:
             active = np.zeros(1, dtype=np.intp)  # groups that cancel: one row without weight says so
         self._X = X if len(active) == len(X) else X[active]
-        self._weights = np.ascontiguousarray(weights[active])
+        self._weights = np.asfortranarray(weights[active])
         self._comparison = comparison
         self._factors = Factors.of(comparison.forms)
         self.n_measures = comparison.n_measures
@@ -128,9 +128,12 @@ class ExactMMD:
     def _forces_by_measure(self, products: FloatArray, Z: FloatArray) -> FloatArray:
         """Return the forces of each measure, of shape (n_measures, d, n), given products as `_forces` has them."""
         n, d = Z.shape
-        by_weight = products.reshape(n, -1, 1 + d).transpose(2, 1, 0)
-        felt = by_weight[:1] * Z.T[:, None] - by_weight[1:]
-        return self._factors.forces(felt, self._weights.T)
+        by_weight = products.T.reshape(-1, 1 + d, n)
+        felt = by_weight[:, :1] * Z.T
+        felt -= by_weight[:, 1:]
+        if len(felt) == 1:  # the forms are numbers
+            return self._comparison.forms * (self._weights.T * felt[0])
+        return self._factors.forces(felt.transpose(1, 0, 2), self._weights.T)
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -226,8 +229,8 @@ class ExactMMD:
         return self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
 
     def _along(self, V: FloatArray) -> FloatArray:
-        """Return the projections in units of the widest bandwidth."""
-        return self._X @ (V / self._unit)
+        """Return the projections in units of the widest bandwidth, each coordinate in one piece."""
+        return ((V.T / self._unit) @ self._X.T).T
 
     def _islands(self, V: FloatArray) -> Islands:
         return Islands.of(self._along(V))
@@ -242,8 +245,8 @@ class ExactMMD:
         The forces on an island sum to 0, so that rows may be seen from anywhere.
         """
         rows = self._X if islands.origins is None else islands.seen_locally(self._X)
-        total = (-2.0 / self._unit) * (rows.T @ forces.reshape(-1, forces.shape[2]).T)
-        return total.reshape(len(total), len(forces), -1).transpose(1, 0, 2)
+        total = (-2.0 / self._unit) * (forces.reshape(-1, forces.shape[2]) @ rows)
+        return total.reshape(len(forces), -1, total.shape[1]).transpose(0, 2, 1)
 
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:
         """Return the h_j, given KW."""
@@ -271,9 +274,12 @@ def with_chart_term(hessian: FloatArray, V: FloatArray, q: int, gradient: FloatA
 
 
 def _with_moments(weights: FloatArray, Z: FloatArray) -> FloatArray:
-    """Return the columns [w_b, w_b * Z] for each b, side by side."""
-    ones_and_Z = np.column_stack([np.ones(len(Z)), Z])
-    return np.concatenate([column[:, None] * ones_and_Z for column in weights.T], axis=1)
+    """Return the columns [w_b, w_b * Z] for each b, side by side, each in one piece."""
+    (n, d), k = Z.shape, weights.shape[1]
+    columns = np.empty((k, 1 + d, n))
+    columns[:, 0] = weights.T
+    np.multiply(weights.T[:, None], Z.T, out=columns[:, 1:])
+    return columns.reshape(-1, n).T
 
 
 def _forces(weights: FloatArray, products: FloatArray, Z: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ results agree to rounding.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
 SMALL = 2_000_000
-"""Kernel values times columns below which one thread is as fast as two: waking another takes as long."""
+"""Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
+up: waking another takes as long."""
 
 UNINTERRUPTED = 2**28
 """Kernel values times columns and coordinates in one call of the compiled loop, about a tenth of a second."""
@@ -163,22 +165,24 @@ def _native_products(
 ) -> list[AnyArray]:
     widths = [operand.shape[1] for operand in operands]
     n, n_columns = len(Z), sum(widths)
-    sums = np.zeros((LANES, n_columns, n))
-    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(np.hstack(operands).T))
+    columns = np.concatenate([operand.T for operand in operands]) if len(operands) > 1 else operands[0].T
+    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
-    # A lane in shares, tiles lane, lane + LANES * n_shares, ...: the compiled loop does not listen to interrupts.
-    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
+    n_lanes = 1 if n * n * n_columns < SMALL else LANES
+    sums = np.zeros((n_lanes, n_columns, n))
+    # A lane in shares, rows lane, lane + n_lanes * n_shares, ...: the compiled loop does not listen to interrupts.
+    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (n_lanes * UNINTERRUPTED)
+    lane_of = compiled.native.gaussian_lane
     lanes = [
         [
-            partial(
-                compiled.native.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares, *scales
-            )
+            partial(lane_of, *arguments, lane_sums, lane + n_lanes * share, n_lanes * n_shares, *scales)
             for share in range(n_shares)
         ]
-        for lane in range(LANES)
+        for lane, lane_sums in enumerate(sums)
     ]
-    run_lanes(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
-    return np.split(sums.sum(axis=0).T, np.cumsum(widths)[:-1], axis=1)
+    run_lanes(lanes)
+    products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
+    return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 
 
 def _native_scales(mixture: Mixture, orders: Sequence[int]) -> FloatArray:

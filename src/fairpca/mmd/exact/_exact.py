@@ -12,6 +12,7 @@ from fairpca.mmd._mixture import Mixture
 from fairpca.mmd._scales import ONE_SCALE
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
+from fairpca.mmd.exact._memory import keep_freed_memory
 from fairpca.mmd.exact._moments import KernelMoments
 
 LARGEST_SINGLE = 1e15
@@ -186,15 +187,16 @@ class ExactMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
+        keep_freed_memory()
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
         # Moments of wide rows cancel; squares of large numbers overflow.
         enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
         weights = self._factored(multipliers)
-        positions, Z, N, weights = (each.astype(dtype) for each in (islands.positions, Z, N, weights))
+        positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
-        hessian = moments.hessian(Z, N).astype(np.float64)
+        hessian = moments.hessian(N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:

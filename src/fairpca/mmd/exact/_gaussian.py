@@ -78,7 +78,12 @@ def products_of_orders(
 
 
 def weighted_products_of_orders(
-    Z: AnyArray, weights: AnyArray, operands: Sequence[AnyArray], mixture: Mixture, orders: Sequence[int]
+    Z: AnyArray,
+    weights: AnyArray | None,
+    operands: Sequence[AnyArray],
+    mixture: Mixture,
+    orders: Sequence[int],
+    halved_operand: AnyArray | None = None,
 ) -> list[AnyArray]:
     """Return A_q @ operand_q with A_q = WW' * K_q.
 
@@ -86,17 +91,18 @@ def weighted_products_of_orders(
     ----------
     Z : ndarray of shape (n, d)
         Rows, see `gaussian_products`.
-    weights : ndarray of shape (n, k)
-        W.
+    weights : ndarray of shape (n, k) or None
+        W; None leaves A_q = K_q.
     operands, mixture, orders
         See `products_of_orders`.
+    halved_operand : ndarray of shape (n, n_columns), default=None
+        See `strip_products`.
     """
-    if weights.shape[1] == 1:
-        found = products_of_orders(Z, [weights * operand for operand in operands], mixture, orders)
-        for products in found:
-            products *= weights
-        return found
-    return strip_products(_WeightedGaussianTiles(Z, mixture, orders, weights).fill, operands)
+    if weights is not None:
+        return strip_products(_WeightedGaussianTiles(Z, mixture, orders, weights).fill, operands, halved_operand)
+    if halved_operand is not None:
+        return strip_products(_GaussianTiles(Z, mixture, orders).fill, operands, halved_operand)
+    return products_of_orders(Z, operands, mixture, orders)
 
 
 def kernel_products(
@@ -202,7 +208,7 @@ class _GaussianTiles:
     """Tiles of kernels of several orders.
 
     The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms, which costs some
-    digits, or, where rows are so wide that it would cost many, a sum over the coordinates.
+    digits, so that it may be above 0, or, where rows are so wide that it would cost many, a sum over the coordinates.
     """
 
     def __init__(self, Z: AnyArray, mixture: Mixture, orders: Sequence[int]) -> None:
@@ -231,7 +237,6 @@ class _GaussianTiles:
             np.multiply(inner_differences(here, there, here, there), -0.5, out=exponents)
         else:
             np.matmul(self._left[rows], self._right[columns].T, out=exponents)
-            np.minimum(exponents, 0.0, out=exponents)
 
 
 class _WeightedGaussianTiles(_GaussianTiles):

@@ -6,13 +6,12 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact._gaussian import MANY_COLUMNS, weighted_products_of_orders
-from fairpca.mmd.exact._outer import outer_sums, squares_of
+from fairpca.mmd.exact._outer import outer_sums, squares_of, upper_indices
 
 MOST_HALVED = 0.875
 """Columns of z_a N for each row below which half of A (z_a N) pays: what it saves in the product with A it costs, where
@@ -161,12 +160,13 @@ def _subtract_copies(crossed: AnyArray, Z: AnyArray, directions: AnyArray) -> No
     def subtract(rows: slice) -> None:
         blocks[rows] -= Z[rows, :, None] * directions[rows, None, :]
 
-    run_all([partial(subtract, rows) for rows in gen_batches(len(Z), max(1, PIECE // max(1, crossed.shape[1])))])
+    height = max(1, PIECE // max(1, crossed.shape[1]))
+    run_all([partial(subtract, slice(start, start + height)) for start in range(0, len(Z), height)])
 
 
 def _pairs(Z: AnyArray) -> AnyArray:
     """Return z_a * z_b for a <= b, those of each a side by side."""
-    a, b = np.triu_indices(Z.shape[1])
+    a, b = upper_indices(Z.shape[1])
     z = np.ascontiguousarray(Z.T)
     return (z[a] * z[b]).T
 
@@ -174,7 +174,7 @@ def _pairs(Z: AnyArray) -> AnyArray:
 def _row_sums(Z: AnyArray, sums: AnyArray, slope_sums: AnyArray) -> AnyArray:
     """Return C 1 for the pairs a <= b, given A 1, A z_a and A (z_a z_b) side by side, and B 1."""
     d = Z.shape[1]
-    a, b = np.triu_indices(d)
+    a, b = upper_indices(d)
     z, moments = np.ascontiguousarray(Z.T), np.ascontiguousarray(sums.T)
     total, first, second = moments[0], moments[1 : 1 + d], moments[1 + d :]
     found = z[a] * (first[b] - z[b] * total)

@@ -1,12 +1,15 @@
 """Sums of outer products of rows with themselves, for many weights at once."""
 # SPDX-License-Identifier: MIT
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from fairpca._utils.threads import run_all
-from fairpca._utils.typing import AnyArray
+from fairpca._utils.typing import AnyArray, IntArray
+
+FEW = 8
+"""Weights below which products of columns cost more than they save."""
 
 PIECE = 128
 """Products of columns that are made and used at a time, so that they stay in the cache."""
@@ -32,6 +35,8 @@ def outer_sums(N: AnyArray, weights: AnyArray) -> AnyArray:
     """
     q = N.shape[1]
     columns = np.ascontiguousarray(N.T)
+    if len(weights) < FEW:
+        return np.stack([((each * columns) @ N)[upper_indices(q)] for each in weights])
     starts = np.concatenate([[0], np.cumsum(q - np.arange(q))])
     sums = np.empty((len(weights), starts[-1]), dtype=N.dtype)
 
@@ -56,10 +61,28 @@ def squares_of(sums: AnyArray, q: int) -> AnyArray:
     q : int
         Rows of a matrix.
     """
+    return np.take(sums, _places(q), axis=1)
+
+
+@cache
+def upper_indices(q: int) -> tuple[IntArray, IntArray]:
+    """Return the rows and columns of entries on and above the diagonal, row after row.
+
+    Parameters
+    ----------
+    q : int
+        Rows of the matrix.
+    """
+    return np.triu_indices(q)
+
+
+@cache
+def _places(q: int) -> IntArray:
+    """Return for each entry of a symmetric matrix its place in what is on and above the diagonal."""
     places = np.empty((q, q), dtype=np.intp)
-    upper = np.triu_indices(q)
-    places[upper] = places.T[upper] = np.arange(sums.shape[1])
-    return np.take(sums, places, axis=1)
+    upper = upper_indices(q)
+    places[upper] = places.T[upper] = np.arange(len(upper[0]))
+    return places
 
 
 def _pieces(q: int) -> list[range]:

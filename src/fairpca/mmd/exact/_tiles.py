@@ -120,8 +120,7 @@ def _strips(n: int) -> list[slice]:
 
 def _blocks(n: int, largest: int = TILE) -> list[slice]:
     n_blocks = max(1, math.ceil(n / largest))
-    edges = np.linspace(0, n, n_blocks + 1).astype(int)
-    return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+    return [slice(*edges) for edges in pairwise(n * block // n_blocks for block in range(n_blocks + 1))]
 
 
 def _lane(

@@ -13,7 +13,7 @@ from fairpca.mmd._scales import ONE_SCALE
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._memory import keep_freed_memory
-from fairpca.mmd.exact._moments import KernelMoments
+from fairpca.mmd.exact._moments import KernelMoments, are_many
 
 LARGEST_SINGLE = 1e15
 """Coordinates, in bandwidths, whose products with each other stay within float32."""
@@ -180,7 +180,7 @@ class ExactMMD:
             The lambda_j, none below 0; by default all 1.
         single_precision : bool, default=False
             Compute in float32, twice as fast: enough for the metric of a quasi-Newton method. Rows too wide for it
-            are computed in float64 all the same.
+            are computed in float64 all the same, and moments too few to gain by it.
 
         Returns
         -------
@@ -190,13 +190,14 @@ class ExactMMD:
         keep_freed_memory()
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
+        weights = self._factored(multipliers)
         # Moments of wide rows cancel; squares of large numbers overflow.
         enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
-        dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
-        weights = self._factored(multipliers)
+        gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
+        dtype = np.dtype(np.float32 if single_precision and enough and gains else np.float64)
         positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
-        hessian = moments.hessian(N)
+        hessian = moments.hessian(Z, N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:

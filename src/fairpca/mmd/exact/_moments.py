@@ -90,7 +90,7 @@ class KernelMoments:
         found = weighted_products_of_orders(
             positions, None if is_single else weights, operands, mixture, (2, 1), scaled if is_halved else None
         )
-        products, *others = (np.ascontiguousarray(product, dtype=Z.dtype) for product in found)
+        products, *others = (np.ascontiguousarray(product) for product in found)
         edges = np.cumsum([each.shape[1] for each in first])[2:]
         sums, directions, crossed = np.split(products, edges, axis=1)
         if is_halved:
@@ -100,10 +100,9 @@ class KernelMoments:
         row_sums = one.T * _row_sums(Z, sums, slope_sums)
         return cls(row_sums, scaled, crossed, is_halved, N.T @ slope_directions)
 
-    def hessian(self, N: AnyArray) -> FloatArray:
+    def hessian(self, Z: AnyArray, N: AnyArray) -> FloatArray:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
-        q = N.shape[1]
-        d = self.scaled.shape[1] // q
+        d, q = Z.shape[1], N.shape[1]
         with single_threaded_blas():
             crossings = self._crossings(q).reshape(d, q, d, q)
             outer = outer_sums(N, self.row_sums)
@@ -138,6 +137,19 @@ class KernelMoments:
         edges = [size * part // PARTS for part in range(PARTS + 1)]
         run_all([partial(multiply, start, stop) for start, stop in pairwise(edges) if stop > start])
         return crossings
+
+
+def are_many(d: int, q: int, n_weights: int) -> bool:
+    """Tell whether moments are made by BLAS, which has float32, not by the compiled loop, which has float64 alone.
+
+    Parameters
+    ----------
+    d, q : int
+        Columns of Z and N.
+    n_weights : int
+        Columns of W.
+    """
+    return n_weights > 1 or 1 + d + d * (d + 1) // 2 + q * (d + 1) > MANY_COLUMNS
 
 
 def scaled_copies(N: AnyArray, Z: AnyArray) -> AnyArray:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -96,7 +97,7 @@ def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
 
 
 def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None) -> None:
-    """Run the tasks, thread t taking tasks t, t + T, ...; an exception in any of them is raised here.
+    """Run the tasks, each thread the next that none has begun; an exception in any of them is raised here.
 
     Parameters
     ----------
@@ -109,7 +110,10 @@ def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None
 
 
 def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int | None = None) -> None:
-    """Run lanes of tasks, those of a lane one after the other, thread t taking lanes t, t + T, ....
+    """Run lanes of tasks, those of a lane one after the other; a thread that has ended a lane takes the next.
+
+    Short work is not held up by a thread that is slow to wake: this one begins at once, and leaves to others what they
+    come in time for.
 
     An interrupt, which reaches the main thread alone, is raised here as soon as the others have ended the task that
     they are at: tasks should take a fraction of a second.
@@ -122,21 +126,36 @@ def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int |
         Threads to use at most.
     """
     workers = min(n_threads(), len(lanes), most_threads or len(lanes))
-    stopped = Event()
-    shares = [_executor().submit(_run, lanes[worker::workers], stopped) for worker in range(1, workers)]
+    waiting, stopped = deque(lanes), Event()
+    helpers = [_executor().submit(_run, waiting, stopped) for _ in range(1, workers)]
     try:
-        _run(lanes[::workers], stopped)
-        for share in shares:
-            share.result()
+        _run(waiting, stopped)
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
     except BaseException:
         stopped.set()
-        wait(shares)
+        wait([helper for helper in helpers if not helper.cancel()])
         raise
 
 
-def _run(lanes: Sequence[Iterable[Callable[[], None]]], stopped: Event) -> None:
-    for lane in lanes:
-        for task in lane:
-            if stopped.is_set():
-                return
-            task()
+def _run(waiting: deque[Iterable[Callable[[], None]]], stopped: Event) -> None:
+    try:
+        for lane in _taken(waiting):
+            for task in lane:
+                if stopped.is_set():
+                    return
+                task()
+    except BaseException:
+        stopped.set()
+        raise
+
+
+def _taken(waiting: deque[Iterable[Callable[[], None]]]) -> Iterator[Iterable[Callable[[], None]]]:
+    """Yield what is left; several threads may do so, and none gets what another has got."""
+    while True:
+        try:
+            lane = waiting.popleft()
+        except IndexError:
+            return
+        yield lane

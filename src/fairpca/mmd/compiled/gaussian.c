@@ -3,7 +3,11 @@
  * SPDX-License-Identifier: MIT
  *
  * numpy computes float64 exponentials one by one on machines without AVX-512, and a kernel pass is n^2 / 2 of them.
+ *
+ * The file includes itself: the loops at its end are read once for each width of vectors. Those of 64 bytes take a
+ * fifth less time than those of 32 where the machine has them, and four times as long where it has not.
  */
+#ifndef BYTES
 #include "native.h"
 
 FOR_EACH_MACHINE
@@ -20,107 +24,26 @@ static void exp_block(double *values, size n)
     }
 }
 
-enum { TILE = 256, ROWS = 4 };
+enum { TILE = 256, ROWS = 4, MOST_ABREAST = 16 };
 
 /* Distance between rows of a buffer. Not a divisor of 4096 bytes: processors take a load for a conflict with an
  * earlier store when their addresses agree in the last 12 bits, and wait. */
-enum { PITCH = TILE + 8 };
+enum { PITCH = TILE + MOST_ABREAST };
 
-/* The columns j of a tile, copied so that they are contiguous and padded to a multiple of WIDTH. */
-typedef struct {
-    size n, padded;
-    double *Z;          /* d x PITCH */
-    double *operand;    /* c x PITCH */
-    double *sums;       /* c x PITCH, what the tile adds to rows j */
-} Columns;
+/* sqrt(log2(e) / 2): exp(-|z - z'|^2 / 2) is 2 to the power of -|y - y'|^2 with y = UNIT z.
+ * That UNIT is rounded matters as little as that bandwidths are. */
+#define UNIT 0.84932180028801904
+#define SMALLEST_POWER (-1021.0) /* as SMALLEST is to exponentials */
 
-/* -|z_i - z_j|^2 of ROWS rows i and WIDTH of the tile's columns. Differences first: z_i.z_j - |z_i|^2 / 2 - |z_j|^2 / 2
- * would lose the digits of small distances between rows far from the origin. */
-INLINE void negative_squares(const Columns *columns, size d, const double *rows, size j, vec *sum)
-{
-    UNROLLED for (int r = 0; r < ROWS; r++)
-        sum[r] = all(0.0);
-    for (size k = 0; k < d; k++) {
-        vec z = load(columns->Z + k * PITCH + j);
-        UNROLLED for (int r = 0; r < ROWS; r++) {
-            vec difference = rows[k * ROWS + r] - z;
-            sum[r] -= difference * difference;
-        }
-    }
-}
-
-/* Kernel values of ROWS rows i against the tile's columns. */
-INLINE void kernel_rows(const Columns *columns, size d, const double *rows, double *kernel)
-{
-    vec sum[ROWS];
-    for (size j = 0; j < columns->padded; j += WIDTH) {
-        negative_squares(columns, d, rows, j, sum);
-        UNROLLED for (int r = 0; r < ROWS; r++)
-            store(kernel + r * PITCH + j, exponential(0.5 * sum[r]));
-    }
-}
-
-/* A kernel of several scales, of one order or two: the sum over the scales of a coefficient times exp(rate x). One row of
- * the table for each scale: rate, squarings, coefficients. Where squarings is not negative, the exponential is that of
- * the scale before, squared so many times. */
+/* A kernel of several scales, of one order or two: the sum over the scales of a coefficient times exp(rate x). One row
+ * of the table for each scale: rate, squarings, coefficients. Where squarings is not negative, the exponential is that
+ * of the scale before, squared so many times. */
 typedef struct {
     const double *table;
     size n, orders;
 } Scales;
 
 enum { RATE, SQUARINGS, COEFFICIENTS, MOST_ORDERS = 2 };
-
-/* Kernel values of both orders, one after the other; of a single order the first is the last. */
-INLINE void mixture_rows(const Columns *columns, size d, const double *rows, const Scales *scales, double *kernel)
-{
-    double *last_kernel = kernel + (scales->orders - 1) * ROWS * PITCH;
-    vec sum[ROWS], power[ROWS] = {{0}};
-    for (size j = 0; j < columns->padded; j += WIDTH) {
-        vec first[ROWS] = {{0}}, last[ROWS] = {{0}};
-        negative_squares(columns, d, rows, j, sum);
-        for (size k = 0; k < scales->n; k++) {
-            const double *scale = scales->table + k * (COEFFICIENTS + scales->orders);
-            const double half_rate = 0.5 * scale[RATE], *coefficients = scale + COEFFICIENTS;
-            if (scale[SQUARINGS] < 0)
-                UNROLLED for (int r = 0; r < ROWS; r++)
-                    power[r] = exponential(half_rate * sum[r]);
-            else
-                /* What would end below normal numbers, which are slow, is 0 from the start. */
-                UNROLLED for (int r = 0; r < ROWS; r++)
-                    power[r] = (vec)((bits)power[r] & ~(bits)(half_rate * sum[r] < SMALLEST));
-            for (int squaring = 0; squaring < (int)scale[SQUARINGS]; squaring++)
-                UNROLLED for (int r = 0; r < ROWS; r++)
-                    power[r] *= power[r];
-            UNROLLED for (int r = 0; r < ROWS; r++) {
-                first[r] += coefficients[0] * power[r];
-                last[r] += coefficients[scales->orders - 1] * power[r];
-            }
-        }
-        UNROLLED for (int r = 0; r < ROWS; r++) {
-            store(kernel + r * PITCH + j, first[r]);
-            store(last_kernel + r * PITCH + j, last[r]);
-        }
-    }
-}
-
-/* One operand column: rows i gain sum_j K_ij o_j; rows j gain sum_i K_ij o_i when the tile is off the diagonal. */
-INLINE void apply(const double *kernel, size n, const double *operand, const double *weights, double *sums,
-                  double *gained, int mirrored)
-{
-    vec row_sum[ROWS] = {{0}};
-    for (size j = 0; j < n; j += WIDTH) {
-        vec o = load(operand + j), column_sum = load(sums + j);
-        UNROLLED for (int r = 0; r < ROWS; r++) {
-            vec k = load(kernel + r * PITCH + j);
-            row_sum[r] += k * o;
-            column_sum += k * weights[r];
-        }
-        if (mirrored)
-            store(sums + j, column_sum);
-    }
-    UNROLLED for (int r = 0; r < ROWS; r++)
-        gained[r] = sum_of(row_sum[r]);
-}
 
 typedef struct {
     const double *Z, *operand; /* d x n, c x n */
@@ -130,74 +53,135 @@ typedef struct {
     size n_first;   /* operands that meet the kernel of the first order; the others meet the last */
 } Job;
 
-static void load_columns(const Job *job, size start, size stop, Columns *columns)
+/* Columns j of K, copied so that they are contiguous and padded with 0, and the ROWS rows i that meet them. */
+typedef struct {
+    size start, stop, padded;  /* which columns; how many, rounded up */
+    double *Z, *operand;       /* d x PITCH, times UNIT; c x PITCH */
+    double *sums;              /* c x PITCH, what all rows add to columns */
+    double *rows, *weights;    /* d x ROWS, times UNIT; c x ROWS */
+    double *gained;            /* c x ROWS, what the columns add to rows */
+    double *kernel;            /* orders x ROWS x PITCH */
+} Tile;
+
+/* Returns what to free, or NULL. */
+static double *allocate(const Job *job, Tile *tile)
 {
-    columns->n = stop - start;
-    columns->padded = (columns->n + WIDTH - 1) / WIDTH * WIDTH;
-    size bytes = columns->n * (size)sizeof(double), rest = (columns->padded - columns->n) * (size)sizeof(double);
+    enum { LINE = 64 / sizeof(double) };
+    size kernels = ROWS * job->scales.orders, lines = job->d + 2 * job->c;
+    double *memory = malloc(sizeof(double) * (size_t)(LINE + PITCH * (lines + kernels) + ROWS * lines));
+    if (memory == NULL)
+        return NULL;
+    /* A vector that crosses from one line of the cache to the next costs two. */
+    tile->Z = memory + (LINE - (uintptr_t)memory / sizeof(double) % LINE);
+    tile->operand = tile->Z + PITCH * job->d;
+    tile->sums = tile->operand + PITCH * job->c;
+    tile->kernel = tile->sums + PITCH * job->c;
+    tile->rows = tile->kernel + PITCH * kernels;
+    tile->weights = tile->rows + ROWS * job->d;
+    tile->gained = tile->weights + ROWS * job->c;
+    return memory;
+}
+
+static void load_columns(const Job *job, size start, Tile *tile)
+{
+    size n = job->n - start < TILE ? job->n - start : TILE;
+    tile->start = start;
+    tile->stop = start + n;
+    tile->padded = (n + MOST_ABREAST - 1) / MOST_ABREAST * MOST_ABREAST;
+    size rest = (tile->padded - n) * (size)sizeof(double);
     for (size k = 0; k < job->d; k++) {
-        memcpy(columns->Z + k * PITCH, job->Z + k * job->n + start, bytes);
-        memset(columns->Z + k * PITCH + columns->n, 0, rest);
+        for (size j = 0; j < n; j++)
+            tile->Z[k * PITCH + j] = UNIT * job->Z[k * job->n + start + j];
+        memset(tile->Z + k * PITCH + n, 0, rest);
     }
     for (size c = 0; c < job->c; c++) {
-        memcpy(columns->operand + c * PITCH, job->operand + c * job->n + start, bytes);
-        memset(columns->operand + c * PITCH + columns->n, 0, rest);
+        memcpy(tile->operand + c * PITCH, job->operand + c * job->n + start, sizeof(double) * n);
+        memset(tile->operand + c * PITCH + n, 0, rest);
     }
-    memset(columns->sums, 0, sizeof(double) * PITCH * job->c);
+    memset(tile->sums, 0, sizeof(double) * PITCH * job->c);
 }
 
-FOR_EACH_MACHINE
-static void work_on_tile(const Job *job, size row_start, size row_stop, size start, size stop, Columns *columns,
-                         double *rows, double *kernel)
+static void load_rows(const Job *job, size i, Tile *tile)
 {
-    int mirrored = row_start != start;
-    load_columns(job, start, stop, columns);
-    for (size i = row_start; i < row_stop; i += ROWS) {
-        size filled = row_stop - i < ROWS ? row_stop - i : ROWS;
-        double weights[ROWS], gained[ROWS];
-        memset(rows, 0, sizeof(double) * ROWS * job->d);
-        for (size r = 0; r < filled; r++)
-            for (size k = 0; k < job->d; k++)
-                rows[k * ROWS + r] = job->Z[k * job->n + i + r];
-        if (job->scales.table == NULL)
-            kernel_rows(columns, job->d, rows, kernel);
-        else
-            mixture_rows(columns, job->d, rows, &job->scales, kernel);
-        for (size c = 0; c < job->c; c++) {
-            memset(weights, 0, sizeof weights);
-            memcpy(weights, job->operand + c * job->n + i, sizeof(double) * filled);
-            const double *of_order = kernel + (c < job->n_first ? 0 : (job->scales.orders - 1) * ROWS * PITCH);
-            apply(of_order, columns->padded, columns->operand + c * PITCH, weights, columns->sums + c * PITCH, gained,
-                  mirrored);
-            for (size r = 0; r < filled; r++)
-                job->sums[c * job->n + i + r] += gained[r];
-        }
-    }
-    if (mirrored)
+    for (size r = 0; r < ROWS; r++) {
+        int filled = i + r < job->n;
+        for (size k = 0; k < job->d; k++)
+            tile->rows[k * ROWS + r] = filled ? UNIT * job->Z[k * job->n + i + r] : 0.0;
         for (size c = 0; c < job->c; c++)
-            for (size j = 0; j < columns->n; j++)
-                job->sums[c * job->n + start + j] += columns->sums[c * PITCH + j];
+            tile->weights[c * ROWS + r] = filled ? job->operand[c * job->n + i + r] : 0.0;
+    }
 }
 
-/* Tiles lane, lane + lanes, ... of the upper triangle of K. Returns 0 when memory is short. */
+/* Every value of K serves its row and its column. So those below the diagonal count for nothing, those on it half. */
+static void cut_at_diagonal(double *kernel, size from, size diagonal)
+{
+    for (size r = 0; r < ROWS; r++) {
+        for (size j = from; j < diagonal + r; j++)
+            kernel[r * PITCH + j] = 0.0;
+        kernel[r * PITCH + diagonal + r] *= 0.5;
+    }
+}
+
+static void add_to_rows(const Job *job, size i, const Tile *tile)
+{
+    size filled = job->n - i < ROWS ? job->n - i : ROWS;
+    for (size c = 0; c < job->c; c++)
+        for (size r = 0; r < filled; r++)
+            job->sums[c * job->n + i + r] += tile->gained[c * ROWS + r];
+}
+
+static void add_to_columns(const Job *job, const Tile *tile)
+{
+    for (size c = 0; c < job->c; c++)
+        for (size j = tile->start; j < tile->stop; j++)
+            job->sums[c * job->n + j] += tile->sums[c * PITCH + j - tile->start];
+}
+
+/* Names in the loops, another for each width. */
+#define PASTED(name, bytes) name##_of_##bytes
+#define AT_WIDTH(name, bytes) PASTED(name, bytes)
+#define vec AT_WIDTH(vec, BYTES)
+#define bits AT_WIDTH(bits, BYTES)
+#define power_of_two AT_WIDTH(power_of_two, BYTES)
+#define sum_of AT_WIDTH(sum_of, BYTES)
+#define negative_squares AT_WIDTH(negative_squares, BYTES)
+#define kernel_rows AT_WIDTH(kernel_rows, BYTES)
+#define mixture_rows AT_WIDTH(mixture_rows, BYTES)
+#define apply AT_WIDTH(apply, BYTES)
+#define apply_all AT_WIDTH(apply_all, BYTES)
+#define work_on_tile AT_WIDTH(work_on_tile, BYTES)
+
+#define BYTES 32
+#define ABREAST 1
+#define TOGETHER 2
+#define MACHINES FOR_EACH_MACHINE
+#include "gaussian.c"
+
+#ifdef WIDEST_MACHINE
+#define BYTES 64
+#define ABREAST 2
+#define TOGETHER 3
+#define MACHINES __attribute__((target("arch=" WIDEST_MACHINE)))
+#include "gaussian.c"
+#endif
+
+/* Rows lane, lane + lanes, ... of the upper triangle of K, ROWS at a time. Returns 0 when memory is short. */
 static int work_on_lane(const Job *job, size lane, size lanes)
 {
-    size blocks = (job->n + TILE - 1) / TILE, index = 0;
-    size kernels = ROWS * job->scales.orders;
-    double *memory = malloc(sizeof(double) * (PITCH * (job->d + 2 * job->c + kernels) + ROWS * job->d));
+    void (*work)(const Job *, size, size, Tile *) = work_on_tile_of_32;
+#ifdef WIDEST_MACHINE
+    if (__builtin_cpu_supports(WIDEST_MACHINE))
+        work = work_on_tile_of_64;
+#endif
+    Tile tile;
+    double *memory = allocate(job, &tile);
     if (memory == NULL)
         return 0;
-    Columns columns = {.Z = memory};
-    columns.operand = columns.Z + PITCH * job->d;
-    columns.sums = columns.operand + PITCH * job->c;
-    double *kernel = columns.sums + PITCH * job->c, *rows = kernel + PITCH * kernels;
-    for (size row = 0; row < blocks; row++)
-        for (size column = row; column < blocks; column++, index++) {
-            if (index % lanes != lane)
-                continue;
-            size row_stop = job->n * (row + 1) / blocks, stop = job->n * (column + 1) / blocks;
-            work_on_tile(job, job->n * row / blocks, row_stop, job->n * column / blocks, stop, &columns, rows, kernel);
-        }
+    for (size start = lane * ROWS / TILE * TILE; start < job->n; start += TILE) {
+        load_columns(job, start, &tile);
+        work(job, lane * ROWS, lanes * ROWS, &tile);
+        add_to_columns(job, &tile);
+    }
     free(memory);
     return 1;
 }
@@ -234,8 +218,8 @@ PyObject *gaussian_lane(PyObject *Py_UNUSED(module), PyObject *args)
     };
     if (arrays[SCALES] != NULL)
         job.scales = (Scales){views[SCALES].buf, views[SCALES].shape[0], views[SCALES].shape[1] - COEFFICIENTS};
-    if (views[1].shape[1] != job.n || views[2].shape[1] != job.n || views[2].shape[0] != job.c || lanes < 1
-        || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
+    if (views[1].shape[1] != job.n || views[2].shape[1] != job.n || views[2].shape[0] != job.c || lane < 0 || lanes < 1
+        || n_first < 0 || n_first > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
         PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
         goto release;
     }
@@ -248,3 +232,168 @@ release:
         PyBuffer_Release(&views[--held]);
     return answer;
 }
+
+#else
+
+typedef double vec __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef uint64_t bits __attribute__((vector_size(BYTES), aligned(8)));
+#define NUMBERS (BYTES / 8)
+#define AT(address) (*(vec *)(address))
+
+INLINE double sum_of(vec v)
+{
+    double sum[NUMBERS];
+    memcpy(sum, &v, sizeof sum);
+    UNROLLED for (int half = NUMBERS / 2; half > 0; half /= 2)
+        UNROLLED for (int k = 0; k < half; k++)
+            sum[k] += sum[k + half];
+    return sum[0];
+}
+
+/* 2^y for y <= 0, or a rounding error above: 2^k 2^r, |r| <= 1/2, 2^r by 1 + r q(r), where q interpolates (2^r - 1) / r
+ * in the eleven Chebyshev points of |r| <= 1/2 (error of 2^r below 2e-17). The remainder r of a power of 2 is exact, and
+ * costs less than that of `exponential`. What is not a number stays so. */
+INLINE vec power_of_two(vec y)
+{
+    const double ROUND = 6755399441055744.0 + 1023.0; /* see exponential */
+    vec shifted = y + ROUND;
+    vec r = y - (shifted - ROUND);
+    vec p = r * 4.4549605981865186e-10 + 7.072585949269223e-09;
+    p = p * r + 1.0178062445845774e-07;
+    p = p * r + 1.321544258792169e-06;
+    p = p * r + 1.525273382983612e-05;
+    p = p * r + 0.0001540353044173605;
+    p = p * r + 0.0013333558146416936;
+    p = p * r + 0.009618129107606888;
+    p = p * r + 0.0555041086648216;
+    p = p * r + 0.24022650695910097;
+    p = p * r + 0.6931471805599453;
+    p = p * r + 1.0;
+    vec power = p * (vec)((bits)shifted << 52);
+    return (vec)((bits)power & ~(bits)(y < SMALLEST_POWER));
+}
+
+/* -|y_i - y_j|^2 of ROWS rows i and a few vectors of columns. Differences first: products would lose the digits of
+ * small distances between rows far from the origin. */
+INLINE void negative_squares(const Tile *tile, size d, size j, int abreast, vec (*sum)[ABREAST])
+{
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        UNROLLED for (int v = 0; v < abreast; v++)
+            sum[r][v] = (vec){0};
+    for (size k = 0; k < d; k++)
+        UNROLLED for (int r = 0; r < ROWS; r++)
+            UNROLLED for (int v = 0; v < abreast; v++) {
+                vec difference = tile->rows[k * ROWS + r] - AT(tile->Z + k * PITCH + j + v * NUMBERS);
+                sum[r][v] -= difference * difference;
+            }
+}
+
+/* Kernel values of ROWS rows against the columns. */
+INLINE void kernel_rows(const Tile *tile, size d, size from)
+{
+    vec sum[ROWS][ABREAST];
+    for (size j = from; j < tile->padded; j += ABREAST * NUMBERS) {
+        negative_squares(tile, d, j, ABREAST, sum);
+        UNROLLED for (int r = 0; r < ROWS; r++)
+            UNROLLED for (int v = 0; v < ABREAST; v++)
+                AT(tile->kernel + r * PITCH + j + v * NUMBERS) = power_of_two(sum[r][v]);
+    }
+}
+
+/* Kernel values of both orders, one after the other; of a single order the first is the last. */
+INLINE void mixture_rows(const Tile *tile, size d, size from, const Scales *scales)
+{
+    double *last_kernel = tile->kernel + (scales->orders - 1) * ROWS * PITCH;
+    vec sum[ROWS][ABREAST], power[ROWS] = {{0}};
+    for (size j = from; j < tile->padded; j += NUMBERS) {
+        vec first[ROWS] = {{0}}, last[ROWS] = {{0}};
+        negative_squares(tile, d, j, 1, sum);
+        for (size k = 0; k < scales->n; k++) {
+            const double *scale = scales->table + k * (COEFFICIENTS + scales->orders);
+            const double rate = scale[RATE], *coefficients = scale + COEFFICIENTS;
+            if (scale[SQUARINGS] < 0)
+                UNROLLED for (int r = 0; r < ROWS; r++)
+                    power[r] = power_of_two(rate * sum[r][0]);
+            else
+                /* What would end below normal numbers, which are slow, is 0 from the start. */
+                UNROLLED for (int r = 0; r < ROWS; r++)
+                    power[r] = (vec)((bits)power[r] & ~(bits)(rate * sum[r][0] < SMALLEST_POWER));
+            for (int squaring = 0; squaring < (int)scale[SQUARINGS]; squaring++)
+                UNROLLED for (int r = 0; r < ROWS; r++)
+                    power[r] *= power[r];
+            UNROLLED for (int r = 0; r < ROWS; r++) {
+                first[r] += coefficients[0] * power[r];
+                last[r] += coefficients[scales->orders - 1] * power[r];
+            }
+        }
+        UNROLLED for (int r = 0; r < ROWS; r++) {
+            AT(tile->kernel + r * PITCH + j) = first[r];
+            AT(last_kernel + r * PITCH + j) = last[r];
+        }
+    }
+}
+
+/* A few operands: rows i gain sum_j K_ij o_j, and columns j gain sum_i K_ij o_i. */
+INLINE void apply(const Tile *tile, size from, const double *kernel, size c, int together)
+{
+    const double *operand = tile->operand + c * PITCH, *weights = tile->weights + c * ROWS;
+    double *sums = tile->sums + c * PITCH;
+    vec row_sum[TOGETHER][ROWS] = {{{0}}};
+    for (size j = from; j < tile->padded; j += NUMBERS) {
+        vec k[ROWS];
+        UNROLLED for (int r = 0; r < ROWS; r++)
+            k[r] = AT(kernel + r * PITCH + j);
+        UNROLLED for (int t = 0; t < together; t++) {
+            vec o = AT(operand + t * PITCH + j), column_sum = AT(sums + t * PITCH + j);
+            UNROLLED for (int r = 0; r < ROWS; r++) {
+                row_sum[t][r] += k[r] * o;
+                column_sum += k[r] * weights[t * ROWS + r];
+            }
+            AT(sums + t * PITCH + j) = column_sum;
+        }
+    }
+    UNROLLED for (int t = 0; t < together; t++)
+        UNROLLED for (int r = 0; r < ROWS; r++)
+            tile->gained[(c + t) * ROWS + r] = sum_of(row_sum[t][r]);
+}
+
+/* Operands start, ..., stop - 1, which meet the same kernel. */
+INLINE void apply_all(const Tile *tile, size from, const double *kernel, size start, size stop)
+{
+    size c = start;
+    for (; c + TOGETHER <= stop; c += TOGETHER)
+        apply(tile, from, kernel, c, TOGETHER);
+    if (stop - c == 2)
+        apply(tile, from, kernel, c, 2);
+    else if (stop - c == 1)
+        apply(tile, from, kernel, c, 1);
+}
+
+/* Rows i = first, first + step, ... against those columns of a tile that are not before them. */
+MACHINES
+static void work_on_tile(const Job *job, size first, size step, Tile *tile)
+{
+    size orders = job->scales.orders, n_first = orders == 1 ? job->c : job->n_first;
+    for (size i = first; i < tile->stop; i += step) {
+        size from = i < tile->start ? 0 : (i - tile->start) / MOST_ABREAST * MOST_ABREAST;
+        load_rows(job, i, tile);
+        if (job->scales.table == NULL)
+            kernel_rows(tile, job->d, from);
+        else
+            mixture_rows(tile, job->d, from, &job->scales);
+        if (i >= tile->start)
+            for (size order = 0; order < orders; order++)
+                cut_at_diagonal(tile->kernel + order * ROWS * PITCH, from, i - tile->start);
+        apply_all(tile, from, tile->kernel, 0, n_first);
+        apply_all(tile, from, tile->kernel + ROWS * PITCH, n_first, job->c);
+        add_to_rows(job, i, tile);
+    }
+}
+
+#undef BYTES
+#undef ABREAST
+#undef TOGETHER
+#undef MACHINES
+#undef NUMBERS
+#undef AT
+#endif

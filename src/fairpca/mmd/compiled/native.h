@@ -19,7 +19,8 @@
 #endif
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_EACH_MACHINE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define WIDEST_MACHINE "x86-64-v4"
+#define FOR_EACH_MACHINE __attribute__((target_clones("arch=" WIDEST_MACHINE, "arch=x86-64-v3", "default")))
 #else
 #define FOR_EACH_MACHINE
 #endif

@@ -12,7 +12,8 @@ from fairpca.mmd._mixture import Mixture
 from fairpca.mmd._scales import ONE_SCALE
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
-from fairpca.mmd.exact._moments import KernelMoments
+from fairpca.mmd.exact._memory import keep_freed_memory
+from fairpca.mmd.exact._moments import KernelMoments, are_many
 
 LARGEST_SINGLE = 1e15
 """Coordinates, in bandwidths, whose products with each other stay within float32."""
@@ -67,7 +68,7 @@ class ExactMMD:
         if active.size == 0:
             active = np.zeros(1, dtype=np.intp)  # groups that cancel: one row without weight says so
         self._X = X if len(active) == len(X) else X[active]
-        self._weights = np.ascontiguousarray(weights[active])
+        self._weights = np.asfortranarray(weights[active])
         self._comparison = comparison
         self._factors = Factors.of(comparison.forms)
         self.n_measures = comparison.n_measures
@@ -128,9 +129,12 @@ class ExactMMD:
     def _forces_by_measure(self, products: FloatArray, Z: FloatArray) -> FloatArray:
         """Return the forces of each measure, of shape (n_measures, d, n), given products as `_forces` has them."""
         n, d = Z.shape
-        by_weight = products.reshape(n, -1, 1 + d).transpose(2, 1, 0)
-        felt = by_weight[:1] * Z.T[:, None] - by_weight[1:]
-        return self._factors.forces(felt, self._weights.T)
+        by_weight = products.T.reshape(-1, 1 + d, n)
+        felt = by_weight[:, :1] * Z.T
+        felt -= by_weight[:, 1:]
+        if len(felt) == 1:  # the forms are numbers
+            return self._comparison.forms * (self._weights.T * felt[0])
+        return self._factors.forces(felt.transpose(1, 0, 2), self._weights.T)
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -176,22 +180,24 @@ class ExactMMD:
             The lambda_j, none below 0; by default all 1.
         single_precision : bool, default=False
             Compute in float32, twice as fast: enough for the metric of a quasi-Newton method. Rows too wide for it
-            are computed in float64 all the same.
+            are computed in float64 all the same, and moments too few to gain by it.
 
         Returns
         -------
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
+        keep_freed_memory()
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
+        weights = self._factored(multipliers)
         # Moments of wide rows cancel; squares of large numbers overflow.
         enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
-        dtype = np.dtype(np.float32 if single_precision and enough else np.float64)
-        weights = self._factored(multipliers)
-        positions, Z, N, weights = (each.astype(dtype) for each in (islands.positions, Z, N, weights))
+        gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
+        dtype = np.dtype(np.float32 if single_precision and enough and gains else np.float64)
+        positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
-        hessian = moments.hessian(Z, N).astype(np.float64)
+        hessian = moments.hessian(Z, N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
@@ -226,8 +232,8 @@ class ExactMMD:
         return self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
 
     def _along(self, V: FloatArray) -> FloatArray:
-        """Return the projections in units of the widest bandwidth."""
-        return self._X @ (V / self._unit)
+        """Return the projections in units of the widest bandwidth, each coordinate in one piece."""
+        return ((V.T / self._unit) @ self._X.T).T
 
     def _islands(self, V: FloatArray) -> Islands:
         return Islands.of(self._along(V))
@@ -242,8 +248,8 @@ class ExactMMD:
         The forces on an island sum to 0, so that rows may be seen from anywhere.
         """
         rows = self._X if islands.origins is None else islands.seen_locally(self._X)
-        total = (-2.0 / self._unit) * (rows.T @ forces.reshape(-1, forces.shape[2]).T)
-        return total.reshape(len(total), len(forces), -1).transpose(1, 0, 2)
+        total = (-2.0 / self._unit) * (forces.reshape(-1, forces.shape[2]) @ rows)
+        return total.reshape(len(forces), -1, total.shape[1]).transpose(0, 2, 1)
 
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:
         """Return the h_j, given KW."""
@@ -271,9 +277,12 @@ def with_chart_term(hessian: FloatArray, V: FloatArray, q: int, gradient: FloatA
 
 
 def _with_moments(weights: FloatArray, Z: FloatArray) -> FloatArray:
-    """Return the columns [w_b, w_b * Z] for each b, side by side."""
-    ones_and_Z = np.column_stack([np.ones(len(Z)), Z])
-    return np.concatenate([column[:, None] * ones_and_Z for column in weights.T], axis=1)
+    """Return the columns [w_b, w_b * Z] for each b, side by side, each in one piece."""
+    (n, d), k = Z.shape, weights.shape[1]
+    columns = np.empty((k, 1 + d, n))
+    columns[:, 0] = weights.T
+    np.multiply(weights.T[:, None], Z.T, out=columns[:, 1:])
+    return columns.reshape(-1, n).T
 
 
 def _forces(weights: FloatArray, products: FloatArray, Z: FloatArray) -> FloatArray:

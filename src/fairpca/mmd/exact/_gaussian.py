@@ -7,6 +7,7 @@ results agree to rounding.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
 SMALL = 2_000_000
-"""Kernel values times columns below which one thread is as fast as two: waking another takes as long."""
+"""Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
+up: waking another takes as long."""
 
 UNINTERRUPTED = 2**28
 """Kernel values times columns and coordinates in one call of the compiled loop, about a tenth of a second."""
@@ -76,7 +78,12 @@ def products_of_orders(
 
 
 def weighted_products_of_orders(
-    Z: AnyArray, weights: AnyArray, operands: Sequence[AnyArray], mixture: Mixture, orders: Sequence[int]
+    Z: AnyArray,
+    weights: AnyArray | None,
+    operands: Sequence[AnyArray],
+    mixture: Mixture,
+    orders: Sequence[int],
+    halved_operand: AnyArray | None = None,
 ) -> list[AnyArray]:
     """Return A_q @ operand_q with A_q = WW' * K_q.
 
@@ -84,17 +91,18 @@ def weighted_products_of_orders(
     ----------
     Z : ndarray of shape (n, d)
         Rows, see `gaussian_products`.
-    weights : ndarray of shape (n, k)
-        W.
+    weights : ndarray of shape (n, k) or None
+        W; None leaves A_q = K_q.
     operands, mixture, orders
         See `products_of_orders`.
+    halved_operand : ndarray of shape (n, n_columns), default=None
+        See `strip_products`.
     """
-    if weights.shape[1] == 1:
-        found = products_of_orders(Z, [weights * operand for operand in operands], mixture, orders)
-        for products in found:
-            products *= weights
-        return found
-    return strip_products(_WeightedGaussianTiles(Z, mixture, orders, weights).fill, operands)
+    if weights is not None:
+        return strip_products(_WeightedGaussianTiles(Z, mixture, orders, weights).fill, operands, halved_operand)
+    if halved_operand is not None:
+        return strip_products(_GaussianTiles(Z, mixture, orders).fill, operands, halved_operand)
+    return products_of_orders(Z, operands, mixture, orders)
 
 
 def kernel_products(
@@ -163,22 +171,24 @@ def _native_products(
 ) -> list[AnyArray]:
     widths = [operand.shape[1] for operand in operands]
     n, n_columns = len(Z), sum(widths)
-    sums = np.zeros((LANES, n_columns, n))
-    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(np.hstack(operands).T))
+    columns = np.concatenate([operand.T for operand in operands]) if len(operands) > 1 else operands[0].T
+    arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
-    # A lane in shares, tiles lane, lane + LANES * n_shares, ...: the compiled loop does not listen to interrupts.
-    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (LANES * UNINTERRUPTED)
+    n_lanes = 1 if n * n * n_columns < SMALL else LANES
+    sums = np.zeros((n_lanes, n_columns, n))
+    # A lane in shares, rows lane, lane + n_lanes * n_shares, ...: the compiled loop does not listen to interrupts.
+    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (n_lanes * UNINTERRUPTED)
+    lane_of = compiled.native.gaussian_lane
     lanes = [
         [
-            partial(
-                compiled.native.gaussian_lane, *arguments, sums[lane], lane + LANES * share, LANES * n_shares, *scales
-            )
+            partial(lane_of, *arguments, lane_sums, lane + n_lanes * share, n_lanes * n_shares, *scales)
             for share in range(n_shares)
         ]
-        for lane in range(LANES)
+        for lane, lane_sums in enumerate(sums)
     ]
-    run_lanes(lanes, most_threads=1 if n * n * n_columns < SMALL else None)
-    return np.split(sums.sum(axis=0).T, np.cumsum(widths)[:-1], axis=1)
+    run_lanes(lanes)
+    products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
+    return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 
 
 def _native_scales(mixture: Mixture, orders: Sequence[int]) -> FloatArray:
@@ -198,7 +208,7 @@ class _GaussianTiles:
     """Tiles of kernels of several orders.
 
     The exponent -|z_i - z_j|^2 / 2 is one matrix product of rows extended by their squared norms, which costs some
-    digits, or, where rows are so wide that it would cost many, a sum over the coordinates.
+    digits, so that it may be above 0, or, where rows are so wide that it would cost many, a sum over the coordinates.
     """
 
     def __init__(self, Z: AnyArray, mixture: Mixture, orders: Sequence[int]) -> None:
@@ -227,7 +237,6 @@ class _GaussianTiles:
             np.multiply(inner_differences(here, there, here, there), -0.5, out=exponents)
         else:
             np.matmul(self._left[rows], self._right[columns].T, out=exponents)
-            np.minimum(exponents, 0.0, out=exponents)
 
 
 class _WeightedGaussianTiles(_GaussianTiles):

@@ -45,7 +45,8 @@ class Islands:
             sigma in these units.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            centred = (Z - Z.mean(axis=0)) / bandwidth
+            centred = Z - Z.mean(axis=0)
+            centred /= bandwidth
             # The usual case, told at the least cost.
             if max(centred.max(initial=0.0), -centred.min(initial=0.0)) <= GAP / 2:
                 return cls(centred, None)

@@ -9,15 +9,18 @@ from itertools import pairwise
 import numpy as np
 
 from fairpca._utils.threads import LANES, run_all, run_lanes, single_threaded_blas
-from fairpca._utils.typing import FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray
 
 TILE = 256
 """Largest tile edge: a float64 tile of this size (512 kB) stays in the L2 cache of one core."""
 
-STRIP, STRIP_LENGTH = 128, 4096
-"""Height and greatest length of a strip of K, 4 MB."""
+STRIP, STRIP_LENGTH = 256, 4096
+"""Greatest height and length of a strip of K, 4 MB in float32."""
 
-FillTiles = Callable[[slice, slice, Sequence[FloatArray]], None]
+LEAST_STRIP = 32
+"""Height below which a strip takes less time than its Python."""
+
+FillTiles = Callable[[slice, slice, Sequence[AnyArray]], None]
 
 
 def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[FloatArray]:
@@ -50,7 +53,9 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
     return [lane_sums.sum(axis=0) for lane_sums in sums]
 
 
-def strip_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[FloatArray]:
+def strip_products(
+    fill: FillTiles, operands: Sequence[AnyArray], halved_operand: AnyArray | None = None
+) -> list[AnyArray]:
     """Return K_q @ operand_q for many right-hand sides, strip by strip of the matrices.
 
     With many columns the product costs more than K itself: making all of K, not its upper half, saves the partial
@@ -62,38 +67,60 @@ def strip_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[Floa
         ``fill(rows, columns, tiles)`` writes a block of each K_q into ``tiles[q]``. It runs in several threads.
     operands : sequence of ndarray of shape (n, n_columns_q)
         Right-hand sides, one for each matrix.
+    halved_operand : ndarray of shape (n, n_columns), default=None
+        Another, U, of the first matrix, of which half a product will do: LU with L + L' = K is the last that is
+        returned. U'KU, for one, is U'LU and its transpose.
     """
-    n = len(operands[0])
     products = [np.empty_like(operand) for operand in operands]
-    strips = _blocks(n, STRIP)
-    pieces = _blocks(n, STRIP_LENGTH)
+    half = None if halved_operand is None else (halved_operand, np.empty_like(halved_operand))
     with single_threaded_blas():
-        run_all([partial(_work_on_strip, fill, operands, products, rows, pieces) for rows in strips])
-    return products
+        # The last strip of L is the longest, and begun first.
+        strips = reversed(_strips(len(operands[0])))
+        run_all([partial(_work_on_strip, fill, operands, products, half, rows) for rows in strips])
+    return products if half is None else [*products, half[1]]
 
 
 def _work_on_strip(
     fill: FillTiles,
-    operands: Sequence[FloatArray],
-    products: Sequence[FloatArray],
+    operands: Sequence[AnyArray],
+    products: Sequence[AnyArray],
+    half: tuple[AnyArray, AnyArray] | None,
     rows: slice,
-    pieces: Sequence[slice],
 ) -> None:
-    height = rows.stop - rows.start
-    for product in products:
-        product[rows] = 0
-    for columns in pieces:
-        shape = height, columns.stop - columns.start
+    for columns in _blocks(len(operands[0]), STRIP_LENGTH):
+        shape = rows.stop - rows.start, columns.stop - columns.start
         blocks = [np.empty(shape, dtype=operand.dtype) for operand in operands]
         fill(rows, columns, blocks)
         for block, operand, product in zip(blocks, operands, products, strict=True):
-            product[rows] += block @ operand[columns]
+            _add_product(block, operand[columns], product[rows], columns.start == 0)
+        if half is not None and columns.start < rows.stop:
+            below = slice(columns.start, min(columns.stop, rows.stop))
+            _add_product(_lower(blocks[0], rows, columns), half[0][below], half[1][rows], columns.start == 0)
+
+
+def _lower(block: AnyArray, rows: slice, columns: slice) -> AnyArray:
+    """Return what a block has of L: all before the square on the diagonal, and half of that; the block is changed."""
+    start, stop = max(columns.start, rows.start), min(columns.stop, rows.stop)
+    block[:, start - columns.start : stop - columns.start] *= 0.5
+    return block[:, : stop - columns.start]
+
+
+def _add_product(left: AnyArray, right: AnyArray, total: AnyArray, is_first: bool) -> None:
+    if is_first:
+        np.matmul(left, right, out=total)
+    else:
+        total += left @ right
+
+
+def _strips(n: int) -> list[slice]:
+    """Return strips of at most STRIP rows, as many for each of LANES threads where rows are not few."""
+    n_strips = LANES * math.ceil(n / (LANES * STRIP))
+    return _blocks(n, max(LEAST_STRIP, math.ceil(n / n_strips)))
 
 
 def _blocks(n: int, largest: int = TILE) -> list[slice]:
     n_blocks = max(1, math.ceil(n / largest))
-    edges = np.linspace(0, n, n_blocks + 1).astype(int)
-    return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+    return [slice(*edges) for edges in pairwise(n * block // n_blocks for block in range(n_blocks + 1))]
 
 
 def _lane(

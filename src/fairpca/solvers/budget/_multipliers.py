@@ -23,6 +23,9 @@ MOST_STAYS = 1
 CLOSE = 0.7
 """|log(h / target)| below which the quadratic model of h is trusted."""
 
+CLOSE_ENOUGH = 1.1
+"""h / target up to which a cycle or two more will do, however slowly h answers."""
+
 TINY = 1e-300
 
 
@@ -128,11 +131,13 @@ class MultiplierSearch:
         above = [float(np.max(log_h - np.log(self.targets))) for _, log_h in self._history]
         if len(above) >= 6 and min(above[-6:]) > 2 * ACCURACY and above[-6] - above[-1] < 0.01:
             return True
-        if len(above) < 4 or above[-1] < math.log(2):
+        # Close to the targets mu grows by less from cycle to cycle, and it takes more of them to tell.
+        span = 2 if above and above[-1] >= math.log(2) else 4
+        if len(above) < span + 2 or above[-1] < math.log(CLOSE_ENOUGH):
             return False
         worst = int(np.argmax(self._history[-1][1] - np.log(self.targets)))
-        growth = float(self._history[-1][0][worst] - self._history[-3][0][worst])
-        return growth > 2.5 and above[-3] - above[-1] < 0.25 * growth
+        growth = float(self._history[-1][0][worst] - self._history[-1 - span][0][worst])
+        return growth > 2.5 and above[-1 - span] - above[-1] < 0.25 * growth
 
     def restart(self, multipliers: FloatArray) -> None:
         """Begin again at other multipliers."""

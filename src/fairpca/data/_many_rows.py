@@ -23,12 +23,13 @@ from fairpca.mmd import (
     Ledger,
     Measurement,
     NystroemMMD,
+    RawRowsMMD,
     TwoLevelMMD,
     bandwidth_rows,
     median_bandwidth,
     rows_by_mass,
 )
-from fairpca.problem import FairSubspaceProblem
+from fairpca.problem import Discrepancy, FairSubspaceProblem
 from fairpca.rows import Rows, RowsInMemory
 from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
 
@@ -46,6 +47,9 @@ N_LANDMARKS = 1024
 
 EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9, "nystroem": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
+
+MOST_AXES = 500
+"""Axes up to which the coordinates of a sample are made: a search on more of them looks at few."""
 
 THINNED_NUMBERS = 2**22
 """Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
@@ -113,13 +117,16 @@ class ManyRows:
         return self._problem(self._sample_discrepancy)
 
     @cached_property
-    def _sample_discrepancy(self) -> ExactMMD:
+    def _sample_discrepancy(self) -> Discrepancy:
         if self.whole is not None:
             return self.whole._sample_discrepancy
         rows, comparison = self._drawn(SAMPLE_ROWS)
-        projected, attached = rows.sample(np.arange(rows.n_rows), self.coordinates.project)
-        distinct, weights = merge_equal_rows(projected, comparison.weights.of(attached))
-        return ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
+        in_axes = len(self.axes.variances) <= MOST_AXES
+        seen = self.coordinates.project if in_axes else self.coordinates.centred
+        sample, attached = rows.sample(np.arange(rows.n_rows), seen)
+        distinct, weights = merge_equal_rows(sample, comparison.weights.of(attached))
+        exact = ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
+        return exact if in_axes else RawRowsMMD(exact, self.coordinates.matrix)
 
     @cached_property
     def part(self) -> "ManyRows | None":
@@ -233,7 +240,7 @@ class ManyRows:
         (factor,) = self.factors
         return factor * self.bandwidth
 
-    def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
+    def _problem(self, discrepancy: Discrepancy) -> FairSubspaceProblem:
         return FairSubspaceProblem(
             variances=self.axes.variances,
             discrepancy=discrepancy,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._along import DiscrepancyAlong
-from fairpca.mmd.exact import ExactMMD
+from fairpca.problem import Discrepancy
 
 
 class FirstOrderMMD(Protocol):
@@ -77,8 +77,8 @@ class TwoLevelMMD:
     curvature : Curvature or None
         Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are. None where all rows
         have none: then that of the sample serves throughout.
-    coarse : ExactMMD
-        The discrepancy of a sample, in the same coordinates and with the same bandwidth.
+    coarse : Discrepancy
+        The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
     ledger : Ledger
         What has been done on these rows so far.
 
@@ -94,7 +94,7 @@ class TwoLevelMMD:
 
     is_exact = False
 
-    def __init__(self, fine: FirstOrderMMD, curvature: Curvature | None, coarse: ExactMMD, ledger: Ledger) -> None:
+    def __init__(self, fine: FirstOrderMMD, curvature: Curvature | None, coarse: Discrepancy, ledger: Ledger) -> None:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
@@ -130,7 +130,7 @@ class TwoLevelMMD:
         self.has_exact_hessian, self.hessian_rows = source is self._curvature, source.n_rows
         return source.hessian(V, Q, gradient, multipliers, single_precision)
 
-    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | ExactMMD:
+    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | Discrepancy:
         """Return whose Hessian is next."""
         if self._curvature is None:
             return self._coarse

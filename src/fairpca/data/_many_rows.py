@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._columns import summarised
@@ -30,7 +30,7 @@ from fairpca.mmd import (
     rows_by_mass,
 )
 from fairpca.problem import Discrepancy, FairSubspaceProblem
-from fairpca.rows import Rows, RowsInMemory
+from fairpca.rows import Rows
 from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
 
 SAMPLE_ROWS = 4096
@@ -120,10 +120,10 @@ class ManyRows:
     def _sample_discrepancy(self) -> Discrepancy:
         if self.whole is not None:
             return self.whole._sample_discrepancy
-        rows, comparison = self._drawn(SAMPLE_ROWS)
         in_axes = len(self.axes.variances) <= MOST_AXES
         seen = self.coordinates.project if in_axes else self.coordinates.centred
-        sample, attached = rows.sample(np.arange(rows.n_rows), seen)
+        sample, attached = self.rows.sample(self._draw(SAMPLE_ROWS), seen)
+        comparison = self.comparison.sampled(attached)
         distinct, weights = merge_equal_rows(sample, comparison.weights.of(attached))
         exact = ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
         return exact if in_axes else RawRowsMMD(exact, self.coordinates.matrix)
@@ -134,14 +134,12 @@ class ManyRows:
         size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
         if size < LEAST_THINNED[self.method]:
             return None
-        rows, comparison = self._drawn(size)
-        return replace(self, rows=rows, comparison=comparison, whole=self)
+        rows = self.rows.taken(self._draw(size))
+        return replace(self, rows=rows, comparison=self.comparison.sampled(rows.attached), whole=self)
 
-    def _drawn(self, size: int) -> tuple[RowsInMemory, Comparison]:
-        """Return about `size` random rows, every stratum with a fair share, and the same comparison of them."""
-        draw = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
-        rows = self.rows.taken(draw.indices)
-        return rows, self.comparison.sampled(rows.attached)
+    def _draw(self, size: int) -> IntArray:
+        """Return the numbers of about `size` random rows, every stratum with a fair share."""
+        return self.rows.stratified_draw(size, np.random.default_rng([self.seed, size])).indices
 
     def around(self, frame: FloatArray, tolerances: FloatArray, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where h is known.

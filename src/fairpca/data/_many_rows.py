@@ -200,22 +200,22 @@ class ManyRows:
 
     def _approximation(self, tolerances: FloatArray) -> Approximation:
         """Return the discrepancy of all rows in time linear in them."""
-        accuracy = max(1e-3 * float(tolerances.min()), FINEST)
-        if accuracy not in self._approximations:
-            self._approximations[accuracy] = self._new_approximation(accuracy)
-        return self._approximations[accuracy]
+        if self.method == "fourier":
+            return self._fourier.to_accuracy(max(1e-3 * float(tolerances.min()), FINEST))
+        return self._hermite if self.method == "hermite" else self._nystroem
 
     @cached_property
-    def _approximations(self) -> dict[float, Approximation]:
-        """Those made so far, by accuracy: each begins with a pass over the rows."""
-        return {}
+    def _fourier(self) -> FourierMMD:
+        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
+        return FourierMMD(*arguments, factors=self.factors)
 
-    def _new_approximation(self, accuracy: float) -> Approximation:
-        if self.method == "fourier":
-            arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
-            return FourierMMD(*arguments, accuracy=accuracy, factors=self.factors)
-        if self.method == "hermite":
-            return self._hermite(N_FEATURES)
+    @cached_property
+    def _hermite(self) -> HermiteMMD:
+        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
+        return HermiteMMD(*arguments, n_features=N_FEATURES, seed=self.seed)
+
+    @cached_property
+    def _nystroem(self) -> NystroemMMD:
         arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
         return NystroemMMD(*arguments, n_landmarks=N_LANDMARKS, seed=self.seed)
 
@@ -223,15 +223,11 @@ class ManyRows:
     def _ledger(self) -> Ledger:
         return Ledger()
 
-    @cached_property
+    @property
     def _second_order(self) -> HermiteMMD | None:
         """Features that have a Hessian; None for several scales, for which there are none, and many components."""
         served = len(self.factors) == 1 and self.method != "nystroem"
-        return self._hermite(CURVATURE_FEATURES) if served else None
-
-    def _hermite(self, n_features: int) -> HermiteMMD:
-        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
-        return HermiteMMD(*arguments, n_features=n_features, seed=self.seed)
+        return self._hermite.with_features(CURVATURE_FEATURES) if served else None
 
     @property
     def _single_bandwidth(self) -> float:

@@ -77,8 +77,6 @@ class FourierMMD:
         accuracy: float = 1e-5,
         factors: Sequence[float] = ONE_SCALE,
     ) -> None:
-        if not accuracy > 0:
-            raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
         self.n_measures = comparison.n_measures
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
@@ -89,7 +87,19 @@ class FourierMMD:
         sizes = rows.total(absolute_weights, comparison.columns)
         self._bound_per_kernel_error = self.measured.sum_of_columns(sizes**2)
         self._grid: FourierGrid | None = None
-        self.accuracy = accuracy
+        self.accuracy = _checked(accuracy)
+
+    def to_accuracy(self, accuracy: float) -> "FourierMMD":
+        """Return the same discrepancy with another bound on its error, and no grid yet.
+
+        Parameters
+        ----------
+        accuracy : float
+            The bound.
+        """
+        other = copy.copy(self)
+        other.accuracy, other._grid = _checked(accuracy), None
+        return other
 
     def anchored(self, V: FloatArray) -> "FourierMMD":
         """Return the same discrepancy with the grid that suits V, for use at V and around it.
@@ -249,6 +259,12 @@ class FourierMMD:
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
         return self.measured.rows.total(function, self.measured.comparison.weights, *arguments)
+
+
+def _checked(accuracy: float) -> float:
+    if not accuracy > 0:
+        raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
+    return accuracy
 
 
 def _products(moments: BoxMoments, grid: FourierGrid) -> FloatArray:

@@ -82,6 +82,18 @@ class HermiteMMD:
         self._remainder = Remainder(self.measured, seed)
         self.offset: FloatArray = np.zeros(self.n_measures)
 
+    def with_features(self, n_features: int) -> "HermiteMMD":
+        """Return the same discrepancy with another number of features, and no basis yet.
+
+        Parameters
+        ----------
+        n_features : int
+            D.
+        """
+        other = copy.copy(self)
+        other.n_features, other._basis = n_features, None
+        return other
+
     def anchored(self, V: FloatArray, offset: FloatArray | None = None) -> "HermiteMMD":
         """Return the same discrepancy with the basis that suits V and a constant added to its values.
 

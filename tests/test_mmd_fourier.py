@@ -182,3 +182,14 @@ def test_refuses_what_it_cannot_do(rng):
     wide = FourierMMD(ArrayRows(case.X, case.codes), case.coordinates, case.comparison, 1e-3, 1e-5)
     with pytest.raises(ValueError, match=r"Fourier features.*use HermiteMMD"):
         wide.value(case.V[:, :2])
+
+
+def test_to_another_accuracy_it_is_as_if_made_for_that(rng):
+    case = with_outliers(Case(rng, 2))
+    rough = case.fourier(1e-2).anchored(case.V)
+    fine = rough.to_accuracy(1e-9)
+    np.testing.assert_array_equal(fine.value(case.V), case.fourier(1e-9).value(case.V))
+    assert np.all(fine.value_and_bound(case.V)[1] <= 1e-9)
+    assert rough.accuracy == 1e-2
+    with pytest.raises(ValueError, match="accuracy must be greater than 0"):
+        rough.to_accuracy(0.0)

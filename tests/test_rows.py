@@ -115,6 +115,12 @@ def test_a_sample_can_be_transformed_where_the_rows_are(rows, X, attached):
     np.testing.assert_array_equal(some_attached, attached[indices])
 
 
+def test_all_rows_can_be_transformed_where_they_are(rows, X, attached):
+    mapped = rows.mapped(first_two_doubled)
+    np.testing.assert_array_equal(mapped.sample(np.arange(N))[0], 2 * X[:, :2])
+    np.testing.assert_array_equal(mapped.attached, attached)
+
+
 def test_stratified_draw_takes_rows_of_the_table_once(rows, attached):
     drawn = rows.stratified_draw(200, np.random.default_rng(5))
     assert np.all(np.diff(drawn.indices) > 0)

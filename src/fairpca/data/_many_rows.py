@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._columns import summarised
@@ -23,13 +23,14 @@ from fairpca.mmd import (
     Ledger,
     Measurement,
     NystroemMMD,
+    RawRowsMMD,
     TwoLevelMMD,
     bandwidth_rows,
     median_bandwidth,
     rows_by_mass,
 )
-from fairpca.problem import FairSubspaceProblem
-from fairpca.rows import Rows, RowsInMemory
+from fairpca.problem import Discrepancy, FairSubspaceProblem
+from fairpca.rows import Rows
 from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
 
 SAMPLE_ROWS = 4096
@@ -46,6 +47,9 @@ N_LANDMARKS = 1024
 
 EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9, "nystroem": 5e9}
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
+
+MOST_AXES = 500
+"""Axes up to which the coordinates of a sample are made: a search on more of them looks at few."""
 
 THINNED_NUMBERS = 2**22
 """Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
@@ -113,13 +117,16 @@ class ManyRows:
         return self._problem(self._sample_discrepancy)
 
     @cached_property
-    def _sample_discrepancy(self) -> ExactMMD:
+    def _sample_discrepancy(self) -> Discrepancy:
         if self.whole is not None:
             return self.whole._sample_discrepancy
-        rows, comparison = self._drawn(SAMPLE_ROWS)
-        projected, attached = rows.sample(np.arange(rows.n_rows), self.coordinates.project)
-        distinct, weights = merge_equal_rows(projected, comparison.weights.of(attached))
-        return ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
+        in_axes = len(self.axes.variances) <= MOST_AXES
+        seen = self.coordinates.project if in_axes else self.coordinates.centred
+        sample, attached = self.rows.sample(self._draw(SAMPLE_ROWS), seen)
+        comparison = self.comparison.sampled(attached)
+        distinct, weights = merge_equal_rows(sample, comparison.weights.of(attached))
+        exact = ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
+        return exact if in_axes else RawRowsMMD(exact, self.coordinates.matrix)
 
     @cached_property
     def part(self) -> "ManyRows | None":
@@ -127,14 +134,12 @@ class ManyRows:
         size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
         if size < LEAST_THINNED[self.method]:
             return None
-        rows, comparison = self._drawn(size)
-        return replace(self, rows=rows, comparison=comparison, whole=self)
+        rows = self.rows.taken(self._draw(size))
+        return replace(self, rows=rows, comparison=self.comparison.sampled(rows.attached), whole=self)
 
-    def _drawn(self, size: int) -> tuple[RowsInMemory, Comparison]:
-        """Return about `size` random rows, every stratum with a fair share, and the same comparison of them."""
-        draw = self.rows.stratified_draw(size, np.random.default_rng([self.seed, size]))
-        rows = self.rows.taken(draw.indices)
-        return rows, self.comparison.sampled(rows.attached)
+    def _draw(self, size: int) -> IntArray:
+        """Return the numbers of about `size` random rows, every stratum with a fair share."""
+        return self.rows.stratified_draw(size, np.random.default_rng([self.seed, size])).indices
 
     def around(self, frame: FloatArray, tolerances: FloatArray, known: FloatArray) -> FairSubspaceProblem:
         """Return the problem on all rows, for use around a frame where h is known.
@@ -195,22 +200,22 @@ class ManyRows:
 
     def _approximation(self, tolerances: FloatArray) -> Approximation:
         """Return the discrepancy of all rows in time linear in them."""
-        accuracy = max(1e-3 * float(tolerances.min()), FINEST)
-        if accuracy not in self._approximations:
-            self._approximations[accuracy] = self._new_approximation(accuracy)
-        return self._approximations[accuracy]
+        if self.method == "fourier":
+            return self._fourier.to_accuracy(max(1e-3 * float(tolerances.min()), FINEST))
+        return self._hermite if self.method == "hermite" else self._nystroem
 
     @cached_property
-    def _approximations(self) -> dict[float, Approximation]:
-        """Those made so far, by accuracy: each begins with a pass over the rows."""
-        return {}
+    def _fourier(self) -> FourierMMD:
+        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
+        return FourierMMD(*arguments, factors=self.factors)
 
-    def _new_approximation(self, accuracy: float) -> Approximation:
-        if self.method == "fourier":
-            arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
-            return FourierMMD(*arguments, accuracy=accuracy, factors=self.factors)
-        if self.method == "hermite":
-            return self._hermite(N_FEATURES)
+    @cached_property
+    def _hermite(self) -> HermiteMMD:
+        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
+        return HermiteMMD(*arguments, n_features=N_FEATURES, seed=self.seed)
+
+    @cached_property
+    def _nystroem(self) -> NystroemMMD:
         arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
         return NystroemMMD(*arguments, n_landmarks=N_LANDMARKS, seed=self.seed)
 
@@ -218,22 +223,18 @@ class ManyRows:
     def _ledger(self) -> Ledger:
         return Ledger()
 
-    @cached_property
+    @property
     def _second_order(self) -> HermiteMMD | None:
         """Features that have a Hessian; None for several scales, for which there are none, and many components."""
         served = len(self.factors) == 1 and self.method != "nystroem"
-        return self._hermite(CURVATURE_FEATURES) if served else None
-
-    def _hermite(self, n_features: int) -> HermiteMMD:
-        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
-        return HermiteMMD(*arguments, n_features=n_features, seed=self.seed)
+        return self._hermite.with_features(CURVATURE_FEATURES) if served else None
 
     @property
     def _single_bandwidth(self) -> float:
         (factor,) = self.factors
         return factor * self.bandwidth
 
-    def _problem(self, discrepancy: ExactMMD | TwoLevelMMD) -> FairSubspaceProblem:
+    def _problem(self, discrepancy: Discrepancy) -> FairSubspaceProblem:
         return FairSubspaceProblem(
             variances=self.axes.variances,
             discrepancy=discrepancy,

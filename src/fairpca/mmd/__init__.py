@@ -5,6 +5,7 @@ from fairpca.mmd._approximation import Approximation
 from fairpca.mmd._bandwidth import bandwidth_rows, median_bandwidth, rows_by_mass
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._measurement import Measurement
+from fairpca.mmd._raw_rows import RawRowsMMD
 from fairpca.mmd._scales import Scales
 from fairpca.mmd._two_level import Ledger, TwoLevelMMD
 from fairpca.mmd.compiled import engine, using_engine
@@ -23,6 +24,7 @@ __all__ = [
     "Ledger",
     "Measurement",
     "NystroemMMD",
+    "RawRowsMMD",
     "Scales",
     "TwoLevelMMD",
     "bandwidth_rows",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
+from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd._two_level import SecondOrderMMD
 
 
@@ -73,8 +74,13 @@ class AlignedMMD:
     def __init__(self, discrepancy: SecondOrderMMD, anchor: FloatArray) -> None:
         self.n_measures = discrepancy.n_measures
         self.n_rows = discrepancy.n_rows
+        self.measured = discrepancy.measured
         self._discrepancy = discrepancy
         self._anchor = anchor
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> "AlignedMMD":
+        """Return the discrepancy for frames in a span, see `FirstOrderMMD`; of the anchor what lies in it is enough."""
+        return AlignedMMD(self._discrepancy.within(rows, axes), axes.T @ self._anchor)
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) of the subspace spanned by V."""

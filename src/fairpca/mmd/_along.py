@@ -27,7 +27,7 @@ class DiscrepancyAlong:
         self.has_exact_hessian = discrepancy.has_exact_hessian
         self.hessian_rows = discrepancy.hessian_rows
 
-    def along(self, axes: FloatArray) -> "DiscrepancyAlong":
+    def along(self, axes: FloatArray) -> Discrepancy:
         """Return the same for frames in a span within this one."""
         return DiscrepancyAlong(self._whole, self._axes @ axes)
 

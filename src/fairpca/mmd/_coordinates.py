@@ -24,6 +24,9 @@ the rows moves the mean by a bandwidth, the variance along an axis is twenty squ
 FEW_COORDINATES = 64
 """Coordinates up to which compiled loops, which make no centred copy of the rows, are faster than products of BLAS."""
 
+SMALL_SHARE, MOST_NUMBERS = 0.25, 2**25
+"""Axes of a span, as a share of the columns, and numbers of its coordinates, 256 MB, up to which these are made."""
+
 FAR_MEAN = 1.0
 """Distance in bandwidths of the mean of all rows from that of most of them from which on it is no origin."""
 
@@ -153,6 +156,20 @@ class MeasuredRows:
     def along(self, V: FloatArray, rotation: FloatArray) -> Coordinates:
         """Return the coordinates z = R'V'y / sigma, in which the kernel is exp(-|z - z'|^2 / 2)."""
         return self.coordinates.along(V @ (rotation / self.bandwidth))
+
+    def may_be_within(self, n_axes: int) -> bool:
+        """Tell whether the coordinates along so many axes are few against the table, and fit into memory."""
+        return n_axes <= SMALL_SHARE * self.rows.n_columns and n_axes * self.rows.n_rows <= MOST_NUMBERS
+
+    def within(self, axes: FloatArray) -> "MeasuredRows":
+        """Return the same for frames in the span of axes of shape (r, k), with the coordinates along them made."""
+        rows = self.rows.mapped(self.coordinates.along(axes).project)
+        return replace(self, rows=rows, coordinates=Coordinates(np.zeros(axes.shape[1]), np.eye(axes.shape[1])))
+
+    def spaced(self) -> FloatArray:
+        """Return y / sigma of the rows that `seen_from_the_body` has for a sample."""
+        sample, _ = self.rows.sample(spaced_indices(self.rows.n_rows), self.coordinates.project)
+        return sample / self.bandwidth
 
     def gradient(self, total: FloatArray, rotation: FloatArray) -> FloatArray:
         """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with forces f_i = dh / dz_i."""

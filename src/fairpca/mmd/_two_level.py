@@ -2,18 +2,39 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._along import DiscrepancyAlong
-from fairpca.mmd.exact import ExactMMD
+from fairpca.mmd._coordinates import MeasuredRows
+from fairpca.problem import Discrepancy
 
 
 class FirstOrderMMD(Protocol):
-    """A discrepancy with first derivatives and products with its Hessian."""
+    """A discrepancy with first derivatives and products with its Hessian.
+
+    Attributes
+    ----------
+    n_measures, n_rows : int
+        Length of the vector h, and number of rows.
+    measured : MeasuredRows
+        The rows.
+    """
 
     n_measures: int
     n_rows: int
+    measured: MeasuredRows
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
+        """Return the same for frames in a span: at V it is what this one is at axes @ V.
+
+        Parameters
+        ----------
+        rows : MeasuredRows
+            The same rows, seen along the axes.
+        axes : ndarray of shape (r, k)
+            The axes.
+        """
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) at V."""
@@ -34,6 +55,9 @@ class Curvature(Protocol):
     """The Hessian of a discrepancy, maybe approximate."""
 
     n_rows: int
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
+        """Return the same for frames in a span, see `FirstOrderMMD`."""
 
     def hessian(
         self,
@@ -77,10 +101,12 @@ class TwoLevelMMD:
     curvature : Curvature or None
         Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are. None where all rows
         have none: then that of the sample serves throughout.
-    coarse : ExactMMD
-        The discrepancy of a sample, in the same coordinates and with the same bandwidth.
+    coarse : Discrepancy
+        The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
     ledger : Ledger
         What has been done on these rows so far.
+    whole : TwoLevelMMD, default=None
+        That of all axes where this is one of frames in a span; it learns whose Hessians were used.
 
     Attributes
     ----------
@@ -94,7 +120,14 @@ class TwoLevelMMD:
 
     is_exact = False
 
-    def __init__(self, fine: FirstOrderMMD, curvature: Curvature | None, coarse: ExactMMD, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        fine: FirstOrderMMD,
+        curvature: Curvature | None,
+        coarse: Discrepancy,
+        ledger: Ledger,
+        whole: "TwoLevelMMD | None" = None,
+    ) -> None:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
@@ -106,10 +139,19 @@ class TwoLevelMMD:
         self._curvature = curvature
         self._coarse = coarse
         self._ledger = ledger
+        self._whole = whole
 
-    def along(self, axes: FloatArray) -> DiscrepancyAlong:
-        """Return the same for frames in a span, see `ExactMMD.along`."""
-        return DiscrepancyAlong(self, axes)
+    def along(self, axes: FloatArray) -> Discrepancy:
+        """Return the same for frames in a span, where it pays with the coordinates of all rows along its axes.
+
+        A gradient of a wide table is a pass over all of its columns; a search on a span takes several.
+        """
+        measured = self._fine.measured
+        if not measured.may_be_within(axes.shape[1]):
+            return DiscrepancyAlong(self, axes)
+        rows = measured.within(axes)
+        curvature = None if self._curvature is None else self._curvature.within(rows, axes)
+        return TwoLevelMMD(self._fine.within(rows, axes), curvature, self._coarse.along(axes), self._ledger, self)
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) of all rows and the gradients."""
@@ -127,10 +169,16 @@ class TwoLevelMMD:
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
         source = self._source(V, Q)
-        self.has_exact_hessian, self.hessian_rows = source is self._curvature, source.n_rows
+        self._keep(source is self._curvature, source.n_rows)
         return source.hessian(V, Q, gradient, multipliers, single_precision)
 
-    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | ExactMMD:
+    def _keep(self, is_exact: bool, n_rows: int) -> None:
+        """Keep whose Hessian was the last."""
+        self.has_exact_hessian, self.hessian_rows = is_exact, n_rows
+        if self._whole is not None:
+            self._whole._keep(is_exact, n_rows)
+
+    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | Discrepancy:
         """Return whose Hessian is next."""
         if self._curvature is None:
             return self._coarse

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fairpca._utils.threads import LANES, run_lanes, single_threaded_blas
+from fairpca._utils.threads import LANES, run_all, run_lanes, single_threaded_blas
 from fairpca._utils.typing import AnyArray
 from fairpca.rows._protocol import Partial, Transform
 from fairpca.rows._strata import StratifiedDraw, shares, strata_of
@@ -102,6 +102,18 @@ class ArrayRows:
         if len(indices) == self.n_rows:
             return self  # all of them, without a copy
         return type(self)(self._X[indices], self.attached[indices])
+
+    def mapped(self, transform: Transform) -> "ArrayRows":
+        """Return all rows as a transform makes them, see `Rows.mapped`; runs in threads."""
+        starts = range(0, self.n_rows, self._height)
+        pieces: list[Any] = [None] * len(starts)
+
+        def make_piece(number: int, start: int) -> None:
+            pieces[number] = transform(self._block(slice(start, start + self._height)))
+
+        with single_threaded_blas():
+            run_all([partial(make_piece, number, start) for number, start in enumerate(starts)])
+        return ArrayRows(np.ascontiguousarray(np.concatenate(pieces)), self.attached)
 
     def attached_column(self, position: int) -> AnyArray:
         """Return one number attached to every row, see `Rows.attached_column`."""

@@ -69,6 +69,15 @@ class Rows(Protocol):
             Row numbers.
         """
 
+    def mapped(self, transform: Transform) -> "RowsInMemory":
+        """Return all rows as a transform makes them, with what is attached to them, in memory.
+
+        Parameters
+        ----------
+        transform : callable
+            Applied to some rows at a time where they are; its results should be small.
+        """
+
     def attached_column(self, position: int) -> AnyArray:
         """Return one of the numbers attached to every row, in memory.
 

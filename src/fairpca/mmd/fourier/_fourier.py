@@ -77,19 +77,29 @@ class FourierMMD:
         accuracy: float = 1e-5,
         factors: Sequence[float] = ONE_SCALE,
     ) -> None:
-        if not accuracy > 0:
-            raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
         self.n_measures = comparison.n_measures
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
         self._factors = tuple(factors)
         self._mixture = Mixture.of(self._factors)
         data = MeasuredRows(rows, coordinates, comparison, self.bandwidth * max(self._factors))
-        self._data, self._sample = data.seen_from_the_body()
+        self.measured, self._sample = data.seen_from_the_body()
         sizes = rows.total(absolute_weights, comparison.columns)
-        self._bound_per_kernel_error = self._data.sum_of_columns(sizes**2)
+        self._bound_per_kernel_error = self.measured.sum_of_columns(sizes**2)
         self._grid: FourierGrid | None = None
-        self.accuracy = accuracy
+        self.accuracy = _checked(accuracy)
+
+    def to_accuracy(self, accuracy: float) -> "FourierMMD":
+        """Return the same discrepancy with another bound on its error, and no grid yet.
+
+        Parameters
+        ----------
+        accuracy : float
+            The bound.
+        """
+        other = copy.copy(self)
+        other.accuracy, other._grid = _checked(accuracy), None
+        return other
 
     def anchored(self, V: FloatArray) -> "FourierMMD":
         """Return the same discrepancy with the grid that suits V, for use at V and around it.
@@ -106,6 +116,12 @@ class FourierMMD:
     def around(self, V: FloatArray, known: FloatArray) -> "FourierMMD":
         """Return the discrepancy for use around V, see `Approximation`; it is as accurate as what is known."""
         return self.anchored(V)
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> "FourierMMD":
+        """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""
+        inside = copy.copy(self)
+        inside.measured, inside._sample = rows, rows.spaced()
+        return inside
 
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
         """Return the vector h at V with bounds on its errors, see `Approximation`."""
@@ -135,11 +151,11 @@ class FourierMMD:
             The h_j, and how far at most each is from the exact one but for rounding.
         """
         moments, grid = self._first_pass(V)
-        values = self._data.by_measure(_products(moments, grid))
+        values = self.measured.by_measure(_products(moments, grid))
         if moments.outliers.count:
-            frame = self._data.along(V, grid.rotation)
+            frame = self.measured.along(V, grid.rotation)
             cross = self._total(cross_products_of_block, frame, grid, moments.outliers)
-            values += 2 * self._data.by_measure(cross) + self._among(moments.outliers).value(V)
+            values += 2 * self.measured.by_measure(cross) + self._among(moments.outliers).value(V)
         return values, grid.kernel_error * self._bound_per_kernel_error
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -158,10 +174,10 @@ class FourierMMD:
             Their gradients with respect to V.
         """
         moments, grid = self._first_pass(V)
-        field = ForceField(_potentials(moments.tensors, grid), moments.outliers, self._data.comparison.forms)
-        forces = self._total(forces_of_block, self._data.along(V, grid.rotation), grid, field)
-        values = self._data.by_measure(_products(moments, grid) + 2 * forces.cross_products)
-        gradients = self._data.gradients(forces.total, grid.rotation)
+        field = ForceField(_potentials(moments.tensors, grid), moments.outliers, self.measured.comparison.forms)
+        forces = self._total(forces_of_block, self.measured.along(V, grid.rotation), grid, field)
+        values = self.measured.by_measure(_products(moments, grid) + 2 * forces.cross_products)
+        gradients = self.measured.gradients(forces.total, grid.rotation)
         if moments.outliers.count:
             own_values, own_gradients = self._among(moments.outliers).evaluate(V)
             return values + own_values, gradients + own_gradients
@@ -182,17 +198,17 @@ class FourierMMD:
             The lambda_j; by default all 1.
         """
         moments, grid = self._first_pass(V, direction)
-        frame = self._data.along(V, grid.rotation)
-        velocity = self._data.along(direction, grid.rotation).matrix
+        frame = self.measured.along(V, grid.rotation)
+        velocity = self.measured.along(direction, grid.rotation).matrix
         plain, *moving = np.split(moments.tensors, 1 + V.shape[1])
         features = FourierFeatures(grid)
         # The moments of derivatives are minus the derivatives of moments.
         rates = -np.sum([features.derivative(tensors, b) for b, tensors in enumerate(moving)], axis=0)
         slopes = _gradients(_potentials(plain, grid), grid)
         tensors = np.concatenate([_gradients(_potentials(rates, grid), grid), _gradients(slopes, grid)])
-        field = ForceField(tensors, moments.outliers, weighted_form(self._data.comparison.forms, multipliers)[None])
+        field = ForceField(tensors, moments.outliers, weighted_form(self.measured.comparison.forms, multipliers)[None])
         total = self._total(force_rates_of_block, frame, grid, field, velocity)
-        product = self._data.gradient(total, grid.rotation)
+        product = self.measured.gradient(total, grid.rotation)
         if moments.outliers.count:
             product += self._among(moments.outliers).hessian_product(V, direction, multipliers)
         return product
@@ -206,19 +222,19 @@ class FourierMMD:
             Loading matrix.
         """
         n_features = math.prod(FourierFeatures(self._grid_for(V)).shape)
-        r, d = self._data.coordinates.matrix.shape[0], V.shape[1]
+        r, d = self.measured.coordinates.matrix.shape[0], V.shape[1]
         # Two passes, in float64, of which products take twice as long.
-        return float(self.n_rows * 4 * (r * d + n_features * (1 + d) * self._data.comparison.weights.n_columns))
+        return float(self.n_rows * 4 * (r * d + n_features * (1 + d) * self.measured.comparison.weights.n_columns))
 
     def _first_pass(self, V: FloatArray, direction: FloatArray | None = None) -> tuple[BoxMoments, FourierGrid]:
         """Return the moments, with their rates along a direction, and a grid that leaves few rows outside its box."""
         grid = self._grid_for(V)
         while True:
-            frame = self._data.along(V, grid.rotation)
+            frame = self.measured.along(V, grid.rotation)
             if direction is None:
                 moments = self._total(moments_of_block, frame, grid)
             else:
-                velocity = self._data.along(direction, grid.rotation).matrix
+                velocity = self.measured.along(direction, grid.rotation).matrix
                 moments = self._total(moment_rates_of_block, frame, grid, velocity)
             if moments.outliers.count <= grid.affordable:
                 return moments, grid
@@ -233,16 +249,22 @@ class FourierMMD:
         if self._grid is not None:
             return self._grid
         target = self.accuracy / max(float(self._bound_per_kernel_error.max()), 1e-300)
-        return FourierGrid.fit(self._sample @ V, self._data.rows.n_rows, target, self._mixture)
+        return FourierGrid.fit(self._sample @ V, self.measured.rows.n_rows, target, self._mixture)
 
     def _among(self, outliers: Outliers) -> ExactMMD:
         """Return the exact discrepancy of the outliers alone."""
-        rows = outliers.rows @ self._data.coordinates.matrix
-        return ExactMMD(rows, outliers.weights, self._data.comparison, self.bandwidth, self._factors)
+        rows = outliers.rows @ self.measured.coordinates.matrix
+        return ExactMMD(rows, outliers.weights, self.measured.comparison, self.bandwidth, self._factors)
 
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
-        return self._data.rows.total(function, self._data.comparison.weights, *arguments)
+        return self.measured.rows.total(function, self.measured.comparison.weights, *arguments)
+
+
+def _checked(accuracy: float) -> float:
+    if not accuracy > 0:
+        raise ValueError(f"accuracy must be greater than 0, got {accuracy}")
+    return accuracy
 
 
 def _products(moments: BoxMoments, grid: FourierGrid) -> FloatArray:

@@ -75,11 +75,24 @@ class HermiteMMD:
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
         data = MeasuredRows(rows, coordinates, comparison, self.bandwidth)
-        self._data, self._sample = data.seen_from_the_body()
+        self.measured, self._sample = data.seen_from_the_body()
         self._basis: HermiteBasis | None = None
         self.n_features = n_features
-        self._remainder = Remainder(self._data, seed)
+        self._seed = seed
+        self._remainder = Remainder(self.measured, seed)
         self.offset: FloatArray = np.zeros(self.n_measures)
+
+    def with_features(self, n_features: int) -> "HermiteMMD":
+        """Return the same discrepancy with another number of features, and no basis yet.
+
+        Parameters
+        ----------
+        n_features : int
+            D.
+        """
+        other = copy.copy(self)
+        other.n_features, other._basis = n_features, None
+        return other
 
     def anchored(self, V: FloatArray, offset: FloatArray | None = None) -> "HermiteMMD":
         """Return the same discrepancy with the basis that suits V and a constant added to its values.
@@ -103,6 +116,13 @@ class HermiteMMD:
     def curvature_around(self, V: FloatArray) -> AlignedMMD:
         """Return what has the Hessian around V, for gradients that may be more accurate than the features are."""
         return AlignedMMD(self.anchored(V), V)
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
+        """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""
+        inside = copy.copy(self)
+        inside.measured, inside._sample = rows, rows.spaced()
+        inside._remainder = Remainder(rows, self._seed)
+        return inside
 
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
         """Return the vector h at V with its errors, see `Approximation`."""
@@ -181,11 +201,13 @@ class HermiteMMD:
         part_rows : int
             Rows of each of its parts. The errors fall, and the time grows with the square, of this.
         """
-        return ResidualSample.draw(self._data, generator, part_rows)
+        return ResidualSample.draw(self.measured, generator, part_rows)
 
     def _residuals(self, V: FloatArray, basis: HermiteBasis) -> Residuals:
         """Return the sums of what the features leave out."""
-        return self._data.rows.total(residuals_of_block, self._data.comparison.columns, self._frame(V, basis), basis)
+        return self.measured.rows.total(
+            residuals_of_block, self.measured.comparison.columns, self._frame(V, basis), basis
+        )
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_D + offset) and the Euclidean gradient of each entry, in two passes.
@@ -205,8 +227,8 @@ class HermiteMMD:
         basis = self._basis_at(V)
         frame = self._frame(V, basis)
         moments = self._total(moments_of_block, frame, basis)
-        total = self._total(forces_of_block, frame, basis, 2 * moments, self._data.comparison.forms)
-        return self._by_measure(moments) + self.offset, self._data.gradients(total, basis.rotation)
+        total = self._total(forces_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
+        return self._by_measure(moments) + self.offset, self.measured.gradients(total, basis.rotation)
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
@@ -231,9 +253,9 @@ class HermiteMMD:
         curvatures = np.concatenate([_raised(each, basis) for each in np.split(slopes, V.shape[1])])
         field = np.concatenate([2 * moments, slopes, curvatures])
         rate_field = np.concatenate([2 * rates, _raised(2 * rates, basis)])
-        form = weighted_form(self._data.comparison.forms, multipliers)
+        form = weighted_form(self.measured.comparison.forms, multipliers)
         total = self._total(force_rates_of_block, frame, basis, field, rate_field, form, velocity)
-        return self._data.gradient(total, basis.rotation)
+        return self.measured.gradient(total, basis.rotation)
 
     def hessian(
         self,
@@ -264,12 +286,12 @@ class HermiteMMD:
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
         basis = self._basis_at(V)
-        frame, along = self._frame(V, basis), self._data.along(Q, np.eye(Q.shape[1])).matrix
-        mixing = factor(weighted_form(self._data.comparison.forms, multipliers))
-        weights = self._data.comparison.weights.mixed(mixing)
-        moments = self._data.rows.total(moments_of_block, weights, frame, basis)
+        frame, along = self._frame(V, basis), self.measured.along(Q, np.eye(Q.shape[1])).matrix
+        mixing = factor(weighted_form(self.measured.comparison.forms, multipliers))
+        weights = self.measured.comparison.weights.mixed(mixing)
+        moments = self.measured.rows.total(moments_of_block, weights, frame, basis)
         field, widened = second_order_field(2 * moments, basis), WidenedBasis.of(basis)
-        sums = self._data.rows.total(
+        sums = self.measured.rows.total(
             second_order_sums_of_block, weights, frame, widened, along, field, single_precision
         )
         size = V.shape[1] * Q.shape[1]
@@ -283,7 +305,7 @@ class HermiteMMD:
         V : ndarray of shape (r, d)
             Loading matrix.
         """
-        n_weights = self._data.comparison.weights.n_columns
+        n_weights = self.measured.comparison.weights.n_columns
         # Twice: products in float64 take twice as long.
         return float(self.n_rows * 2 * self._basis_at(V).n_features * (MAKING + (1 + V.shape[1]) * n_weights))
 
@@ -295,7 +317,7 @@ class HermiteMMD:
         V, Q : ndarray of shape (r, d) and (r, q)
             See `hessian`.
         """
-        basis, k = self._basis_at(V), self._data.comparison.weights.n_columns
+        basis, k = self._basis_at(V), self.measured.comparison.weights.n_columns
         D, d, q = basis.n_features, V.shape[1], Q.shape[1]
         pairs = d * (d + 1) / 2
         moments = WidenedBasis.of(basis).n_features * (MAKING + k * q)
@@ -305,14 +327,14 @@ class HermiteMMD:
         return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)
 
     def _frame(self, V: FloatArray, basis: HermiteBasis) -> Coordinates:
-        return self._data.along(V, basis.rotation)
+        return self.measured.along(V, basis.rotation)
 
     def _by_measure(self, moments: FloatArray) -> FloatArray:
-        return self._data.by_measure(moments @ moments.T)
+        return self.measured.by_measure(moments @ moments.T)
 
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
-        return self._data.rows.total(function, self._data.comparison.weights, *arguments)
+        return self.measured.rows.total(function, self.measured.comparison.weights, *arguments)
 
 
 def _raised(coefficients: FloatArray, basis: HermiteBasis) -> FloatArray:

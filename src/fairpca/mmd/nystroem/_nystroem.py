@@ -75,9 +75,10 @@ class NystroemMMD:
         self.n_measures = comparison.n_measures
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
-        self._data, _ = MeasuredRows(rows, coordinates, comparison, self.bandwidth).seen_from_the_body()
-        self._landmark_rows = _drawn_landmarks(self._data, n_landmarks, np.random.default_rng([seed, n_landmarks]))
-        self._remainder = Remainder(self._data, seed)
+        self.measured, _ = MeasuredRows(rows, coordinates, comparison, self.bandwidth).seen_from_the_body()
+        self._landmark_rows = _drawn_landmarks(self.measured, n_landmarks, np.random.default_rng([seed, n_landmarks]))
+        self._seed = seed
+        self._remainder = Remainder(self.measured, seed)
         self.offset: FloatArray = np.zeros(self.n_measures)
 
     def around(self, V: FloatArray, known: FloatArray) -> "NystroemMMD":
@@ -85,6 +86,13 @@ class NystroemMMD:
         shifted = copy.copy(self)
         shifted.offset = known - self.features_value(V)
         return shifted
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> "NystroemMMD":
+        """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""
+        inside = copy.copy(self)
+        inside.measured, inside._landmark_rows = rows, self._landmark_rows @ axes
+        inside._remainder = Remainder(rows, self._seed)
+        return inside
 
     @single_threaded_blas()
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
@@ -94,7 +102,7 @@ class NystroemMMD:
         """
         if np.all(np.isinf(error)):
             landmarks = self._landmarks(V)
-            sums = self._total_of(self._data.comparison.columns, sums_of_block, V, landmarks)
+            sums = self._total_of(self.measured.comparison.columns, sums_of_block, V, landmarks)
             return self._remainder.estimated(V, landmarks, landmarks.features_of(sums))
         return self._remainder.measured(V, *self._residuals(V), error)
 
@@ -109,7 +117,7 @@ class NystroemMMD:
         """
         landmarks = self._landmarks(V)
         sums = self._total(sums_of_block, V, landmarks)
-        return self._data.by_measure(sums @ landmarks.coefficients(sums).T)
+        return self.measured.by_measure(sums @ landmarks.coefficients(sums).T)
 
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_m + offset) at V.
@@ -153,7 +161,7 @@ class NystroemMMD:
         part_rows : int
             Rows of each of its parts.
         """
-        return ResidualSample.draw(self._data, generator, part_rows)
+        return ResidualSample.draw(self.measured, generator, part_rows)
 
     @single_threaded_blas()
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -171,12 +179,12 @@ class NystroemMMD:
         gradients : ndarray of shape (n_measures, r, d)
             Their gradients with respect to V.
         """
-        landmarks, forms = self._landmarks(V), self._data.comparison.forms
+        landmarks, forms = self._landmarks(V), self.measured.comparison.forms
         sums, *slopes = self._total(sums_and_slopes_of_block, V, landmarks)
         coefficients = landmarks.coefficients(sums)
-        values = self._data.by_measure(sums @ coefficients.T) + self.offset
+        values = self.measured.by_measure(sums @ coefficients.T) + self.offset
         total = self._total(forces_of_block, V, landmarks, 2 * coefficients, forms)
-        of_rows = self._data.gradients(total, landmarks.rotation)
+        of_rows = self.measured.gradients(total, landmarks.rotation)
         forces = _forces_on_landmarks(landmarks, np.stack(slopes), coefficients, forms)
         return values, of_rows + (forces @ self._landmark_rows).transpose(0, 2, 1)
 
@@ -211,7 +219,7 @@ class NystroemMMD:
             Loading matrix.
         """
         d, m = V.shape[1], len(self._landmark_rows)
-        columns = (1 + d) * self._data.comparison.weights.n_columns
+        columns = (1 + d) * self.measured.comparison.weights.n_columns
         # Two passes in float64, where products take twice as long.
         return float(self.n_rows) * 4 * m * (MAKING + d + columns)
 
@@ -221,11 +229,11 @@ class NystroemMMD:
     def _residuals(self, V: FloatArray) -> tuple[Landmarks, Residuals]:
         """Return the landmarks and the sums of what they leave out."""
         landmarks = self._landmarks(V)
-        return landmarks, self._total_of(self._data.comparison.columns, residuals_of_block, V, landmarks)
+        return landmarks, self._total_of(self.measured.comparison.columns, residuals_of_block, V, landmarks)
 
     def _total(self, function: Callable[..., Partial], V: FloatArray, landmarks: Landmarks, *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
-        return self._total_of(self._data.comparison.weights, function, V, landmarks, *arguments)
+        return self._total_of(self.measured.comparison.weights, function, V, landmarks, *arguments)
 
     def _total_of(
         self,
@@ -236,8 +244,8 @@ class NystroemMMD:
         *arguments: Any,
     ) -> Partial:
         """Return a sum over the rows with other weights."""
-        frame = self._data.along(V, landmarks.rotation)
-        return self._data.rows.total(function, weights, frame, landmarks, *arguments)
+        frame = self.measured.along(V, landmarks.rotation)
+        return self.measured.rows.total(function, weights, frame, landmarks, *arguments)
 
 
 def _forces_on_landmarks(

@@ -112,6 +112,10 @@ class DaskRows:
         """Return rows in memory, see `Rows.taken`."""
         return ArrayRows(*self.sample(indices))
 
+    def mapped(self, transform: Transform) -> ArrayRows:
+        """Return all rows as a transform makes them, see `Rows.mapped`; only its results leave their blocks."""
+        return ArrayRows(*self.sample(np.arange(self.n_rows), transform))
+
     def attached_column(self, position: int) -> AnyArray:
         """Return one number attached to every row, see `Rows.attached_column`."""
         blocks = [(position,) if rows else None for rows in self.chunks]

@@ -19,7 +19,7 @@ from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
 from fairpca.solvers.budget._span import Span
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
-LEADING = 300
+LEADING = 100
 """Coordinates on the first axes with which a search begins where axes are many."""
 
 LEAST_AXES = 5

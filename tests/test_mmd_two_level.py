@@ -1,0 +1,88 @@
+"""Discrepancies of all rows for frames in a span, from the coordinates of the rows along it."""
+# SPDX-License-Identifier: MIT
+
+import numpy as np
+import pytest
+
+import fairpca.mmd._coordinates as coordinates_module
+from comparisons import by_group, exact_mmd
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Ledger, NystroemMMD, TwoLevelMMD
+from fairpca.mmd._along import DiscrepancyAlong
+from fairpca.rows import ArrayRows
+
+N_ROWS, N_COLUMNS, N_AXES = 500, 40, 20
+KINDS = {"fourier": (FourierMMD, 2), "hermite": (HermiteMMD, 3), "nystroem": (NystroemMMD, 3)}
+
+
+class CountedRows(ArrayRows):
+    """Rows that count the passes over them."""
+
+    n_passes = 0
+
+    def total(self, function, *arguments):
+        self.n_passes += 1
+        return super().total(function, *arguments)
+
+
+@pytest.fixture(params=KINDS)
+def case(request, rng):
+    """Two levels of some rows, one of them far away, axes of a span, and a frame in it."""
+    kind, d = KINDS[request.param]
+    X = rng.normal(size=(N_ROWS, N_COLUMNS)) * np.geomspace(3, 0.3, N_COLUMNS) + 5.0
+    X[7] += 30.0
+    group = np.arange(N_ROWS) % 2
+    X[group == 1] *= 1.2
+    codes, comparison = by_group(group)
+    coordinates = Coordinates(X.mean(axis=0), np.linalg.qr(rng.normal(size=(N_COLUMNS, N_AXES)))[0])
+    axes = np.linalg.qr(rng.normal(size=(N_AXES, 9)))[0]
+    V = np.linalg.qr(rng.normal(size=(9, d)))[0]
+    rows = CountedRows(X, codes)
+    fine = kind(rows, coordinates, comparison, 3.0).around(axes @ V, np.array([0.01]))
+    curvature = None
+    if kind is not NystroemMMD:
+        curvature = HermiteMMD(rows, coordinates, comparison, 3.0, 60).curvature_around(axes @ V)
+    sample = np.arange(0, N_ROWS, 2)[:100] + np.arange(100) % 2
+    coarse = exact_mmd(coordinates.project(X[sample]), codes[sample], comparison.sampled(codes[sample]), 3.0)
+    ledger = Ledger()
+    return TwoLevelMMD(fine, curvature, coarse, ledger), axes, V, rows, ledger
+
+
+def test_in_a_span_it_is_what_it_is_in_all_axes(case, rng):
+    whole, axes, V, rows, _ = case
+    inside = whole.along(axes)
+    n_passes, near = rows.n_passes, np.linalg.qr(V + 0.05 * rng.normal(size=V.shape))[0]
+    values, gradients = inside.evaluate(near)
+    product = inside.hessian_product(near, V)
+    assert rows.n_passes == n_passes  # the table is not looked at again
+    np.testing.assert_allclose(inside.value(near), values, rtol=1e-9)
+    expected_values, expected = whole.evaluate(axes @ near)
+    np.testing.assert_allclose(values, expected_values, rtol=1e-9)
+    np.testing.assert_allclose(gradients, axes.T @ expected, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(product, axes.T @ whole.hessian_product(axes @ near, axes @ V), rtol=1e-5, atol=1e-8)
+
+
+def test_hessians_in_a_span_and_whose_they_are(case):
+    whole, axes, V, _, ledger = case
+    Q = np.linalg.svd(V)[0][:, V.shape[1] :]
+    inside, (gradient,) = whole.along(axes), whole.evaluate(axes @ V)[1]
+    plain = DiscrepancyAlong(whole, axes)
+    for _ in range(2):
+        # The sample's at first; once gradients have cost as much that of all rows, where they have one.
+        found = inside.hessian(V, Q, axes.T @ gradient)
+        kept = whole.has_exact_hessian, whole.hessian_rows
+        assert kept == (inside.has_exact_hessian, inside.hessian_rows)
+        whole.has_exact_hessian, whole.hessian_rows = False, 0
+        expected = plain.hessian(V, Q, axes.T @ gradient)
+        assert kept == (whole.has_exact_hessian, whole.hessian_rows)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+        ledger.gradients = 10**9
+
+
+def test_a_span_of_too_many_numbers_is_not_made(case, monkeypatch):
+    whole, axes, V, rows, _ = case
+    monkeypatch.setattr(coordinates_module, "MOST_NUMBERS", N_ROWS * 8)
+    n_passes = rows.n_passes
+    inside = whole.along(axes)
+    assert rows.n_passes == n_passes
+    np.testing.assert_array_equal(inside.value(V), whole.value(axes @ V))
+    assert rows.n_passes > n_passes

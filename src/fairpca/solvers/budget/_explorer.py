@@ -22,11 +22,11 @@ from fairpca.solvers.budget._tilt import Tilt
 ENOUGH_FAR, FAR = 3, 1.5
 """Other starts after which no more are tried, where all have ended low, or above so many times the tolerance."""
 
-RUNGS = (100.0, 10.0)
-"""Multiples of the tolerances by way of which strict ones are reached."""
+BOUNCES, MOST_BOUNCES = (10.0, 3.0), 4
+"""Multiples of the tolerances from which the way back may end higher, and how often that is tried."""
 
-BOUNCE = 10.0
-"""Multiple of the tolerances by way of which random starts go, and from which the way back may end higher."""
+DETOUR = 10.0
+"""Multiple of the tolerances by way of which random starts go."""
 
 OTHER_CYCLES = 25
 """Hessians that another start may cost; a good one needs fewer."""
@@ -67,10 +67,10 @@ class Explorer:
         self._journal = journal
         self._pool = pool
 
-    def thinned(self, start: RunStart, fewest: int) -> int:
+    def thinned(self, start: RunStart, fewest: int, patient: bool) -> int:
         """Run from a start while components may be dropped, and return how many stayed live.
 
-        Where all did, the run has come to its end, and is a candidate.
+        Where all did, where the run has come to is a candidate.
 
         Parameters
         ----------
@@ -78,10 +78,12 @@ class Explorer:
             First point.
         fewest : int
             Components that stay live in any case.
+        patient : bool
+            Whether the run goes on where it turns out to be rugged.
         """
         n_live = start.frame.shape[1]
         problem = self._problem.with_components(n_live)
-        run = ThinningRun(problem, self._tolerances, self._settings, self._journal.note, fewest)
+        run = ThinningRun(problem, self._tolerances, self._settings, self._journal.note, fewest, patient)
         outcome = run.run(start)
         if run.n_live == n_live:
             self._pool.put(Candidate(n_live, outcome, problem))
@@ -149,34 +151,22 @@ class Explorer:
         start, detours = self._starts.other(best, generator, number)
         settings = replace(self._settings, max_cycles=OTHER_CYCLES)
         floor = max(self._pool.most_variance(), best.variance)
-        return self._ladder(best.problem, settings).descend(start, (BOUNCE,) if detours else (), floor)
-
-    def by_looser_tolerances(self, best: Candidate, pca: FloatArray) -> None:
-        """Start again by way of looser tolerances that plain PCA does not meet.
-
-        Parameters
-        ----------
-        best : Candidate
-            What is known.
-        pca : ndarray of shape (n_measures,)
-            The vector h of plain PCA.
-        """
-        multiples = [multiple for multiple in RUNGS if np.any(pca > multiple * self._tolerances)]
-        outcome = self._ladder(best.problem).descend(self._starts.mean_matched(best.n_live), multiples)
-        again = replace(best, outcome=outcome)
-        if self._is_better(again, best):
-            self._pool.put(again)
+        return self._ladder(best.problem, settings).descend(start, (DETOUR,) if detours else (), floor)
 
     def bounce(self) -> None:
-        """Go from the best answer to looser tolerances and back while that ends higher."""
-        while not self._journal.out_of_time:
+        """Go from the best answer to looser tolerances and back, far and near in turns, while that keeps more."""
+        n_vain = 0
+        for number in range(MOST_BOUNCES):
             best = self._pool.best
-            if best.outcome.best is None:
+            if best.outcome.best is None or self._journal.out_of_time or n_vain == len(BOUNCES):
                 return
-            again = replace(best, outcome=self._ladder(best.problem).bounce(best.outcome, BOUNCE))
-            if again.variance <= best.variance + SETTLED or not self._is_better(again, best):
-                return
-            self._pool.put(again)
+            multiple = BOUNCES[number % len(BOUNCES)]
+            again = replace(best, outcome=self._ladder(best.problem).bounce(best.outcome, multiple))
+            if again.variance > best.variance + SETTLED and self._is_better(again, best):
+                self._pool.put(again)
+                n_vain = 0
+            else:
+                n_vain += 1
 
     def polish(self) -> None:
         """Go on from a best point that is not stationary with a spring, so that it is not left for another basin."""

@@ -26,7 +26,7 @@ HOPELESS = 0.95
 """Share of the variance to beat below which the bound on what a run can reach ends it."""
 
 LONG = 20
-"""Cycles of a run above which its landscape counts as rugged."""
+"""Cycles of a run from which on its landscape counts as rugged."""
 
 NEAR = 0.1
 """Distance from the centre of a chart up to which its Hessian serves the next cycle as well."""
@@ -290,18 +290,21 @@ class BudgetRun:
         if evaluation.meets(tau) and (self._best is None or evaluation.variance > self._best.variance):
             self._best = evaluation
 
+    @property
+    def _is_rugged(self) -> bool:
+        return self._removed.shape[1] > 0 or self._n_cycles >= LONG
+
     def _out_of_time(self) -> bool:
         return time.perf_counter() > self._settings.deadline
 
     def _outcome(self, multipliers: FloatArray, end: Cycle | None = None) -> RunOutcome:
         """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
         assert self._fairest is not None
-        rugged = self._removed.shape[1] > 0 or self._n_cycles > LONG
         best = self._best
         if end is not None and best is not None and end.point.evaluation.meets(self._tolerances):
             reached = end.point.evaluation
             unused = float(multipliers @ (self._tolerances - reached.discrepancies))
             if best.variance <= reached.variance + 2 * unused + VISIBLE:
                 view = (end.model, end.point) if end.moved <= NEAR else None
-                return RunOutcome(reached, self._fairest, True, multipliers, view, rugged)
-        return RunOutcome(best, self._fairest, False, multipliers, None, rugged)
+                return RunOutcome(reached, self._fairest, True, multipliers, view, self._is_rugged)
+        return RunOutcome(best, self._fairest, False, multipliers, None, self._is_rugged)

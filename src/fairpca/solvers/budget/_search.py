@@ -95,11 +95,13 @@ class BudgetSearch:
             self._scan(most, least, self._try(first_live, start))
             return
         if first_live == most > least and self._is_automatic and not self._cheap_starts(most):
-            n_live = self._explorer.thinned(start, least)
+            n_live = self._explorer.thinned(start, least, patient=not self._is_strict)
             if n_live < most:
                 self._search_below(most, least, n_live)
                 return
             first = self._pool.best
+            if self._is_strict and first.outcome.rugged:
+                first = self._explore(most, [self._starts.pca(most)], 0, first)
         else:
             first = self._try(first_live, start, (self._settings.n_starts or 1) - 1)
         if self._is_doubtful(first):
@@ -152,8 +154,11 @@ class BudgetSearch:
 
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
-        strict = self._problem.is_strict(self._tolerances)
-        return strict or not candidate.is_smooth or self._fewer_may_keep_more(candidate)
+        return self._is_strict or self._fewer_promise_more(candidate)
+
+    @property
+    def _is_strict(self) -> bool:
+        return self._problem.is_strict(self._tolerances)
 
     def _live_range(self) -> tuple[int, int]:
         """Return the largest and the smallest number of live components to consider."""
@@ -215,15 +220,16 @@ class BudgetSearch:
         return self._explore(n_live, starts, self._cheap_starts(n_live), None).variance > before
 
     def _try_other_basins(self) -> None:
-        """Start from plain PCA and by way of looser tolerances, and bounce, where the way to the best was rugged.
+        """Start from plain PCA, and go to looser tolerances and back, where the way to the best was rugged.
 
         Where other starts are cheap they have found more than that.
         """
         best = self._pool.best
-        if not best.outcome.rugged or not self._is_automatic or self._cheap_starts(best.n_live):
+        rugged = self._is_strict or best.outcome.rugged
+        if not rugged or not self._is_automatic or self._cheap_starts(best.n_live):
             return
-        best = self._explore(best.n_live, [self._starts.pca(best.n_live)], 0, best)
-        self._explorer.by_looser_tolerances(best, self._pca)
+        if not self._is_strict:
+            self._explore(best.n_live, [self._starts.pca(best.n_live)], 0, best)
         self._explorer.bounce()
 
     def _cheap_starts(self, n_live: int) -> int:

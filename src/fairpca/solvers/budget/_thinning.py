@@ -13,8 +13,9 @@ from fairpca.solvers.budget._cycle import Cycle
 from fairpca.solvers.budget._multipliers import MultiplierSearch
 from fairpca.solvers.budget._run import BudgetRun, RunSettings
 
-IN_REACH = 1.5
-"""Multiple of the tolerance below which a run that has dropped components has told how many are left."""
+FAR, IN_REACH = 2.0, 1.5
+"""Multiples of the tolerance: above the one a run begins to drop components, below the other it has told how many are
+left."""
 
 
 class ThinningRun(BudgetRun):
@@ -30,6 +31,8 @@ class ThinningRun(BudgetRun):
         See `BudgetRun`.
     fewest : int
         Components that stay live in any case.
+    patient : bool
+        Whether it goes on where the way turns out to be rugged and no component was dropped.
     """
 
     def __init__(
@@ -39,10 +42,12 @@ class ThinningRun(BudgetRun):
         settings: RunSettings,
         on_cycle: Callable[[Cycle], None],
         fewest: int,
+        patient: bool,
     ) -> None:
         super().__init__(problem, tolerances, settings, on_cycle)
         self._most = problem.n_components
         self._fewest = fewest
+        self._patient = patient
 
     @property
     def n_live(self) -> int:
@@ -51,11 +56,14 @@ class ThinningRun(BudgetRun):
 
     def _elsewhere(self, cycle: Cycle, search: MultiplierSearch) -> Evaluation | None:
         here = cycle.point.evaluation
-        if here.strain(self._tolerances) <= IN_REACH:
-            self._given_up = self.n_live < self._most
-            return None if self._given_up else super()._elsewhere(cycle, search)
+        has_dropped, strain = self.n_live < self._most, here.strain(self._tolerances)
+        self._given_up = strain <= IN_REACH if has_dropped else self._is_rugged and not self._patient
+        if self._given_up:
+            return None
         gain, others = dropping(here, cycle.multipliers)
-        if gain <= 0.0 or self.n_live == self._fewest:
+        # Fewer components do not bring rows back that stand alone; multipliers that have grown on them tell nothing.
+        turned_away = self._removed.shape[1] > 0
+        if gain <= 0.0 or self.n_live == self._fewest or turned_away or not (has_dropped or strain > FAR):
             return super()._elsewhere(cycle, search)
         self._problem = self._problem.with_components(self.n_live - 1)
         self._radius = math.sqrt(self.n_live)

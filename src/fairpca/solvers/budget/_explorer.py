@@ -67,7 +67,7 @@ class Explorer:
         self._journal = journal
         self._pool = pool
 
-    def thinned(self, start: RunStart, fewest: int, patient: bool) -> int:
+    def thinned(self, start: RunStart, fewest: int) -> int:
         """Run from a start while components may be dropped, and return how many stayed live.
 
         Where all did, where the run has come to is a candidate.
@@ -78,12 +78,10 @@ class Explorer:
             First point.
         fewest : int
             Components that stay live in any case.
-        patient : bool
-            Whether the run goes on where it turns out to be rugged.
         """
         n_live = start.frame.shape[1]
         problem = self._problem.with_components(n_live)
-        run = ThinningRun(problem, self._tolerances, self._settings, self._journal.note, fewest, patient)
+        run = ThinningRun(problem, self._tolerances, self._settings, self._journal.note, fewest)
         outcome = run.run(start)
         if run.n_live == n_live:
             self._pool.put(Candidate(n_live, outcome, problem))

@@ -94,13 +94,13 @@ class BudgetSearch:
         if self._starts.has_few_rows and self._is_automatic:
             self._scan(most, least, self._try(first_live, start))
             return
-        if first_live == most > least and self._is_automatic and not self._cheap_starts(most):
-            n_live = self._explorer.thinned(start, least, patient=not self._is_strict)
+        if self._is_strict and first_live == most > least and self._is_automatic and not self._cheap_starts(most):
+            n_live = self._explorer.thinned(start, least)
             if n_live < most:
                 self._search_below(most, least, n_live)
                 return
             first = self._pool.best
-            if self._is_strict and first.outcome.rugged:
+            if first.outcome.rugged:
                 first = self._explore(most, [self._starts.pca(most)], 0, first)
         else:
             first = self._try(first_live, start, (self._settings.n_starts or 1) - 1)

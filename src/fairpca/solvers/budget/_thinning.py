@@ -23,7 +23,7 @@ class ThinningRun(BudgetRun):
 
     With all components a strict tolerance costs each of them nearly all of its variance before it is met, or is not met
     at all, which takes long to find out. Close to the tolerances the run ends: from other starts with as many
-    components as are left, more is kept.
+    components as are left, more is kept. Where none is dropped it ends as well as soon as the way turns out rugged.
 
     Parameters
     ----------
@@ -31,8 +31,6 @@ class ThinningRun(BudgetRun):
         See `BudgetRun`.
     fewest : int
         Components that stay live in any case.
-    patient : bool
-        Whether it goes on where the way turns out to be rugged and no component was dropped.
     """
 
     def __init__(
@@ -42,12 +40,10 @@ class ThinningRun(BudgetRun):
         settings: RunSettings,
         on_cycle: Callable[[Cycle], None],
         fewest: int,
-        patient: bool,
     ) -> None:
         super().__init__(problem, tolerances, settings, on_cycle)
         self._most = problem.n_components
         self._fewest = fewest
-        self._patient = patient
 
     @property
     def n_live(self) -> int:
@@ -57,7 +53,7 @@ class ThinningRun(BudgetRun):
     def _elsewhere(self, cycle: Cycle, search: MultiplierSearch) -> Evaluation | None:
         here = cycle.point.evaluation
         has_dropped, strain = self.n_live < self._most, here.strain(self._tolerances)
-        self._given_up = strain <= IN_REACH if has_dropped else self._is_rugged and not self._patient
+        self._given_up = strain <= IN_REACH if has_dropped else self._is_rugged
         if self._given_up:
             return None
         gain, others = dropping(here, cycle.multipliers)

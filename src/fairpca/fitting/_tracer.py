@@ -61,14 +61,14 @@ class Tracer:
         if found and not found[-1].result.meets:
             # Other starts did not help at a looser tolerance.
             return _at(found[-1], tolerance)
-        start = self._warm(found[-1], tolerance) if found else None
-        fit = self._fitter.fit(tolerance, self._quick, start)
-        if fit.result.meets and not fit.warm.doubtful:
-            return fit
+        if not found or not found[-1].warm.doubtful:
+            start = self._warm(found[-1], tolerance) if found else None
+            fit = self._fitter.fit(tolerance, self._quick, start)
+            if fit.result.meets and not fit.warm.doubtful:
+                return fit
         # Here a single fit searches, and the answer of the path is its: which of many optima is found is for one search
         # to say, whoever asks.
-        again = self._fitter.fit(tolerance, self._thorough)
-        return again if again.result.meets or not fit.result.meets else fit
+        return self._fitter.fit(tolerance, self._thorough)
 
     def _carry_back(self, found: list[Fit]) -> None:
         """Fit again from a stricter fit that keeps more: what meets the stricter tolerance meets the looser."""

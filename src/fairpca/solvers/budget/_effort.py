@@ -23,7 +23,7 @@ class Effort:
     enough_alike: int
 
 
-ONE_MEASURE, SEVERAL_MEASURES, HOPPING = Effort(8, 12, 4), Effort(12, 24, 6), Effort(8, 12, 8)
+ONE_MEASURE, SEVERAL_MEASURES, HOPPING = Effort(8, 12, 4), Effort(12, 24, 6), Effort(8, 12, 6)
 """Where several constraints meet there are more corners to end in. From nearby starts runs often come back."""
 
 MOST_STARTS = 40
@@ -38,4 +38,4 @@ def affordable_starts(n_coordinates: int) -> int:
     n_coordinates : int
         Dimension of the manifold.
     """
-    return 0 if n_coordinates == 0 else int(min(MOST_STARTS, 5000 / n_coordinates**2))
+    return 0 if n_coordinates == 0 else int(min(MOST_STARTS, 4000 / n_coordinates**2))

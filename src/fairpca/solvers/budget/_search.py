@@ -154,7 +154,8 @@ class BudgetSearch:
 
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
-        return self._is_strict or self._fewer_promise_more(candidate)
+        hopping = self._is_strict and self._cheap_starts(candidate.n_live) > 0
+        return hopping or self._fewer_promise_more(candidate)
 
     @property
     def _is_strict(self) -> bool:
@@ -225,8 +226,7 @@ class BudgetSearch:
         Where other starts are cheap they have found more than that.
         """
         best = self._pool.best
-        rugged = self._is_strict or best.outcome.rugged
-        if not rugged or not self._is_automatic or self._cheap_starts(best.n_live):
+        if not best.outcome.rugged or not self._is_automatic or self._cheap_starts(best.n_live):
             return
         if not self._is_strict:
             self._explore(best.n_live, [self._starts.pca(best.n_live)], 0, best)

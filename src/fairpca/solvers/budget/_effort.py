@@ -16,14 +16,17 @@ class Effort:
         How many they are.
     enough_alike : int
         Starts in a row that end at the best optimum known, after which no others are tried.
+    enough_low : int
+        Starts after which no others are tried where all have ended low, or far above the tolerance.
     """
 
     few_coordinates: int
     n_starts: int
     enough_alike: int
+    enough_low: int
 
 
-ONE_MEASURE, SEVERAL_MEASURES, HOPPING = Effort(8, 12, 4), Effort(12, 24, 6), Effort(8, 12, 6)
+ONE_MEASURE, SEVERAL_MEASURES, HOPPING = Effort(8, 12, 4, 12), Effort(12, 24, 6, 3), Effort(8, 12, 6, 3)
 """Where several constraints meet there are more corners to end in. From nearby starts runs often come back."""
 
 MOST_STARTS = 40

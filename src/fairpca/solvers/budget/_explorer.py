@@ -19,8 +19,8 @@ from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 from fairpca.solvers.budget._tilt import Tilt
 
-ENOUGH_FAR, FAR = 3, 1.5
-"""Other starts after which no more are tried, where all have ended low, or above so many times the tolerance."""
+FAR = 1.5
+"""Multiple of the tolerance above which the fairest of several starts tells that others will not meet it either."""
 
 BOUNCES, MOST_BOUNCES = (10.0, 3.0), 4
 """Multiples of the tolerances from which the way back may end higher, and how often that is tried."""
@@ -127,7 +127,7 @@ class Explorer:
         generator = np.random.default_rng(best.n_live)
         n_alike = 0
         for number in range(n_others):
-            hopeless = number >= ENOUGH_FAR and self._is_hopeless(best)
+            hopeless = number >= effort.enough_low and self._is_hopeless(best)
             if self._journal.out_of_time or n_alike >= effort.enough_alike or hopeless:
                 break
             candidate = replace(best, outcome=self._from_another_start(best, generator, number))

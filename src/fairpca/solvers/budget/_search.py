@@ -154,8 +154,8 @@ class BudgetSearch:
 
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
-        hopping = self._is_strict and self._cheap_starts(candidate.n_live) > 0
-        return hopping or self._fewer_promise_more(candidate)
+        may_hop = self._is_strict and affordable_starts(self._n_coordinates(candidate.n_live)) > 0
+        return may_hop or self._fewer_promise_more(candidate)
 
     @property
     def _is_strict(self) -> bool:
@@ -196,8 +196,8 @@ class BudgetSearch:
             self._try_other_basins()
 
     def _climb(self, most: int, least: int) -> None:
-        """Try more and fewer live components than the best so far while that keeps more variance."""
-        for direction in (1, -1):
+        """Try fewer live components than the best so far, or more, while that keeps more variance."""
+        for direction in (-1, 1):
             n_live = self._pool.best.n_live + direction
             while least <= n_live <= most and not self._journal.out_of_time:
                 if n_live in self._pool or not self._improves_with(n_live):

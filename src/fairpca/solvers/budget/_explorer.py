@@ -22,7 +22,7 @@ from fairpca.solvers.budget._tilt import Tilt
 FAR = 1.5
 """Multiple of the tolerance above which the fairest of several starts tells that others will not meet it either."""
 
-BOUNCES, MOST_BOUNCES = (10.0, 3.0), 4
+BOUNCES, MOST_BOUNCES = (10.0, 3.0), 3
 """Multiples of the tolerances from which the way back may end higher, and how often that is tried."""
 
 DETOUR = 10.0

@@ -28,6 +28,9 @@ WORTH_A_RUN = 0.95
 SECOND_LOOKS = 2
 """Other starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
 
+UNHURRIED = 0.25
+"""Share of the first multipliers with which a start is tried again."""
+
 NEARLY = 1.5
 """h / tau up to which a tolerance that was not met is likely to be met by one component less."""
 
@@ -97,7 +100,8 @@ class BudgetSearch:
         if self._is_strict and first_live == most > least and self._is_automatic and not self._cheap_starts(most):
             n_live = self._explorer.thinned(start, least)
             if n_live < most:
-                self._search_below(most, least, n_live)
+                # It has dropped what was one more.
+                self._search_below(n_live, least, n_live)
                 return
             first = self._pool.best
             if first.outcome.rugged:
@@ -192,8 +196,10 @@ class BudgetSearch:
         if not self._pool.is_feasible:
             self._find_feasible(least, self._pool.fewest)
         self._climb(most, least)
-        if self._pool.best.n_live == most:
-            self._try_other_basins()
+        best = self._pool.best
+        if best.outcome.rugged and self._is_automatic and not self._cheap_starts(best.n_live):
+            # The same way with more patience ends elsewhere.
+            self._explore(best.n_live, [self._starts.mean_matched(best.n_live, UNHURRIED)], 0, best)
 
     def _climb(self, most: int, least: int) -> None:
         """Try fewer live components than the best so far, or more, while that keeps more variance."""

@@ -72,10 +72,18 @@ class Starts:
         sizes = np.maximum(discrepancies, self._tolerances)
         return np.where(violated, 1.0 / (int(violated.sum()) * sizes), 0.0)
 
-    def mean_matched(self, n_live: int) -> RunStart:
-        """Return the start at the subspace of most variance in which the compared means agree."""
+    def mean_matched(self, n_live: int, pressure: float = 1.0) -> RunStart:
+        """Return the start at the subspace of most variance in which the compared means agree.
+
+        Parameters
+        ----------
+        n_live : int
+            Number of live components.
+        pressure : float, default=1.0
+            First mu h of plain PCA.
+        """
         frame = mean_matched_frame(self._problem.with_components(n_live), self._problem.rank)
-        return RunStart(frame, self.multipliers(n_live))
+        return RunStart(frame, pressure * self.multipliers(n_live))
 
     def pca(self, n_live: int) -> RunStart:
         """Return the start at plain PCA."""

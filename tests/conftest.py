@@ -84,3 +84,10 @@ def data_home(request, tmp_path_factory):
         use_index(request.getfixturevalue("wheel_folder"), monkeypatch)
         load_compas(data_home=home)
     return home
+
+
+@pytest.fixture
+def many_optima(data_home):
+    """Return rows of few distinct numbers, as one-hot tables have, whose strict tolerances have many optima."""
+    compas = load_compas(data_home=data_home)
+    return np.asarray(compas.data, dtype=float)[:900], np.asarray(compas.sensitive_features)[:900]

@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,12 @@ from fairpca.solvers._metric import Metric
 from fairpca.solvers.budget import _curvature
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._curvature import Model
+from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._lagrangian import Lagrangian
-from fairpca.solvers.budget._random import varied_frame
+from fairpca.solvers.budget._random import nearby_frame, varied_frame
+from fairpca.solvers.budget._run import BudgetRun, RunSettings
+from fairpca.solvers.budget._starts import Starts
+from fairpca.solvers.budget._thinning import ThinningRun
 
 
 def problem_of(X, group):
@@ -315,3 +320,92 @@ def test_a_random_frame_leans_to_axes_of_much_variance(problem):
     shares = np.mean([np.sum(frame**2, axis=1) for frame in frames], axis=0)
     assert np.all(np.diff(shares) < 0)
     np.testing.assert_allclose(frames[0].T @ frames[0], np.eye(2), atol=1e-12)
+
+
+@pytest.mark.parametrize("distance", [0.3, 1.2])
+def test_a_nearby_frame_is_as_far_as_asked(problem, frame, distance):
+    near = nearby_frame(problem, frame, distance, np.random.default_rng(0))
+    np.testing.assert_allclose(near.T @ near, np.eye(2), atol=1e-12)
+    cosines = np.linalg.svd(frame.T @ near, compute_uv=False)
+    tangents = np.sqrt(1 / cosines**2 - 1)
+    assert np.sqrt(np.mean(tangents**2)) == pytest.approx(distance, rel=1e-9)
+
+
+def test_a_frame_of_all_live_axes_has_none_nearby(problem):
+    everything = np.eye(6)
+    np.testing.assert_array_equal(nearby_frame(problem, everything, 0.5, np.random.default_rng(0)), everything)
+
+
+def test_a_nearby_frame_stays_on_the_live_axes(problem, frame):
+    live = replace(problem, rank=4)
+    frame[4:] = 0.0
+    near = nearby_frame(live, np.linalg.qr(frame)[0], 0.6, np.random.default_rng(0))
+    np.testing.assert_allclose(near[4:], 0.0, atol=1e-15)
+
+
+def run_of(problem, tolerance, kind, *arguments):
+    """Return a run from where the means agree, and its outcome."""
+    tolerances = np.array([tolerance])
+    starts = Starts(problem, tolerances, np.random.default_rng(0))
+    starts.know_pca(problem.discrepancies(problem.pca()))
+    journal = Journal(problem.counts, None, None)
+    run = kind(problem, tolerances, RunSettings(60, 7, 1e-8, np.inf), journal.note, *arguments)
+    return run, run.run(starts.mean_matched(problem.n_components))
+
+
+@pytest.fixture
+def wider_group():
+    """Return a problem in whose last three of five components one group is wider: they cost more than they keep."""
+    rng = np.random.default_rng(0)
+    group = np.arange(600) % 2
+    X = rng.normal(size=(600, 6)) * [2.0, 1.9, 1.0, 0.9, 0.8, 0.7]
+    X[:, 2:] *= np.where(group == 1, 1.5, 1.0)[:, None]
+    return replace(problem_of(X, group), n_components=5)
+
+
+def test_a_run_drops_components_that_cost_more_than_they_keep(wider_group):
+    run, outcome = run_of(wider_group, 1e-3, ThinningRun, 1)
+    assert run.n_live == 2
+    assert outcome.fairest.strain(np.array([1e-3])) <= 1.5
+
+
+def test_a_run_keeps_the_fewest_components_that_it_may(wider_group):
+    run, _ = run_of(wider_group, 1e-3, ThinningRun, 4)
+    assert run.n_live == 4
+
+
+def test_a_run_that_drops_nothing_is_an_ordinary_one(two_groups):
+    problem = problem_of(*two_groups)
+    thinning, ended = run_of(problem, 1e-3, ThinningRun, 1)
+    _, alone = run_of(problem, 1e-3, BudgetRun)
+    assert thinning.n_live == 2
+    np.testing.assert_array_equal(ended.best.point, alone.best.point)
+
+
+def test_the_most_that_chance_shows_is_the_sum_of_squared_weights(rng):
+    group = rng.choice(["a", "b", "c"], size=200, p=[0.2, 0.3, 0.5])
+    codes, comparison = by_group(group)
+    squares = np.sum(comparison.columns.of(codes) ** 2, axis=0)
+    np.testing.assert_allclose(comparison.chance_ceilings, np.bincount(comparison.owner, squares))
+
+
+def test_far_below_chance_one_smooth_run_is_not_enough(many_optima):
+    X, group = many_optima
+    alone, searched = (
+        FairPCA(2, tolerance=1e-4, random_state=0, solver=Budget(n_starts=n_starts)).fit(X, sensitive_features=group)
+        for n_starts in (1, None)
+    )
+    assert alone.converged_
+    assert searched.converged_
+    assert searched.result_.variance_kept > alone.result_.variance_kept + 0.005
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
+def test_more_components_never_keep_less(two_groups):
+    X, group = flat(two_groups)
+    kept = [
+        FairPCA(d, tolerance=1e-4, bandwidth=3.0, random_state=0).fit(X, sensitive_features=group).result_
+        for d in (1, 2, 3)
+    ]
+    assert all(result.meets for result in kept)
+    assert np.all(np.diff([result.variance_kept for result in kept]) >= -1e-5)

@@ -15,6 +15,7 @@ def ordered_table(order, X):
 
 @settings(max_examples=60, deadline=None)
 @example(Odd("one-hot", 213, 4, 1, 2, 0.0, "float64", False, 1, 1.0))
+@example(Odd("low rank", 0, 6, 2, 2, 0.0, "float64", False, 1, 1.0))
 @given(odd())
 def test_tables_that_differ_by_order_are_one_table(case):
     X, groups, rng = case.X, case.groups, np.random.default_rng(case.seed)

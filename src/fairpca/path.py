@@ -29,7 +29,7 @@ class FairPCAPath(BaseEstimator):
         nothing is given up, to 1e-5.
     solver : {"budget", "repms"} or solver object, default="budget"
         As in `FairPCA`. "budget" stops at gains of a thousandth of a point of variance, far less than neighbouring
-        models differ by, and searches as a single fit does where that would; a solver object is used as it is.
+        models differ by; where a single fit would search, its answer is taken. A solver object is used as it is.
     fairness, favourable, sensitive, sensitive_kind, min_group_size, small_groups, missing
         As in `FairPCA`.
     mmd, bandwidth, standardize, init, callback, random_state

@@ -59,7 +59,7 @@ class CanonicalOrder:
         numbers : ndarray of shape (n, k), default=None
             What else is known of each row, such as its mass; NaN where it is not.
         """
-        cells, varies = _cells(X)
+        cells, varies, largest = _cells(X)
         codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
         marks = np.zeros(len(X), np.uint64) if numbers is None else _marks(numbers)
         rows, columns = _hashed(cells, codes, marks)
@@ -68,7 +68,8 @@ class CanonicalOrder:
                 # In a regular design it is of no matter which of the rows that look alike comes first.
                 marks[tied] = marks.max() + np.uint64(1)
                 rows, columns = _hashed(cells, codes, marks)
-        varying = np.flatnonzero(varies)[np.argsort(columns, kind="stable")]
+        # Columns of one shape in several units are told apart by these: standardised they are the same.
+        varying = np.flatnonzero(varies)[np.lexsort((largest, columns))]
         return cls(np.argsort(rows, kind="stable"), np.concatenate([varying, np.flatnonzero(~varies)]))
 
     @property
@@ -102,15 +103,16 @@ def _hashed(cells: Hashes, codes: IntArray, marks: Hashes) -> tuple[Hashes, Hash
     return rows, columns
 
 
-def _cells(X: AnyArray) -> tuple[Hashes, BoolArray]:
-    """Return the hashes of the cells of columns that vary, column by column, and which these are."""
-    cells, varies = np.empty(X.shape[::-1], np.uint64), np.empty(X.shape[1], bool)
+def _cells(X: AnyArray) -> tuple[Hashes, BoolArray, FloatArray]:
+    """Return the hashes of the cells of columns that vary, column by column, which these are, and their largest."""
+    cells, varies, sizes = np.empty(X.shape[::-1], np.uint64), np.empty(X.shape[1], bool), np.empty(X.shape[1])
     for some in _column_blocks(cells):
         by_column = np.ascontiguousarray(X[:, some].T)
         smallest, largest = by_column.min(axis=1), by_column.max(axis=1)
         varies[some] = smallest < largest
-        cells[some] = _mixed(_in_whole_numbers(by_column, np.maximum(-smallest, largest)))
-    return cells if varies.all() else cells[varies], varies
+        sizes[some] = np.maximum(-smallest, largest)
+        cells[some] = _mixed(_in_whole_numbers(by_column, sizes[some]))
+    return (cells, varies, sizes) if varies.all() else (cells[varies], varies, sizes[varies])
 
 
 def _column_blocks(cells: Hashes) -> list[slice]:

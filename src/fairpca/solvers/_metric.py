@@ -33,11 +33,12 @@ class Metric:
         diagonal: FloatArray | None = None,
     ) -> None:
         self._whole = leading is None or diagonal is None or len(leading) == len(diagonal)
-        smallest = np.inf
+        # A positive definite matrix has a positive diagonal, which is told without a factor.
+        smallest = float(hessian.diagonal().min(initial=np.inf))
         if leading is not None and diagonal is not None and not self._whole:
             self._leading, self._others = leading, np.delete(np.arange(len(diagonal)), leading)
             self._diagonal = diagonal[self._others]
-            smallest = float(self._diagonal.min())
+            smallest = min(smallest, float(self._diagonal.min()))
         self.shift = shift
         while smallest + self.shift <= 0.0 or not self._is_factored(hessian):
             scale = max(float(np.abs(hessian.diagonal()).mean()), 1e-300)

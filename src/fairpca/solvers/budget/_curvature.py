@@ -89,12 +89,7 @@ class Model:
     def newton_step(self, point: ChartPoint, lagrangian: Lagrangian, radius: float) -> tuple[Metric, FloatArray]:
         """Return the metric and the shifted Newton step of a Lagrangian, no longer than `radius`."""
         gradient = lagrangian.gradient(point)
-        weights = lagrangian.weights(point)
-        hessian = self.lagrangian_hessian(weights)
-        for j in np.flatnonzero(lagrangian.stiffness > 0):
-            if weights[j] > 0 or len(weights) == 1:
-                normal = point.discrepancy_gradients[j, self.leading]
-                hessian += lagrangian.stiffness[j] * np.outer(normal, normal)
+        hessian = self._hessian_with_springs(point, lagrangian)
         of_variance = -self.chart.variance_hessian
         metric = Metric(hessian, 0.0, self.leading, of_variance)
         step = -metric.solve(gradient)
@@ -103,6 +98,15 @@ class Model:
             metric = Metric(hessian, shift, self.leading, of_variance)
             step = -metric.solve(gradient)
         return metric, step
+
+    def _hessian_with_springs(self, point: ChartPoint, lagrangian: Lagrangian) -> FloatArray:
+        weights = lagrangian.weights(point)
+        hessian = self.lagrangian_hessian(weights)
+        for j in np.flatnonzero(lagrangian.stiffness > 0):
+            if weights[j] > 0 or len(weights) == 1:
+                normal = point.discrepancy_gradients[j, self.leading]
+                hessian += lagrangian.stiffness[j] * np.outer(normal, normal)
+        return hessian
 
     def predicted_discrepancies(self, point: ChartPoint, step: FloatArray) -> FloatArray:
         """Return quadratic models of the h_j after a step.

@@ -11,7 +11,7 @@ from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._conclusion import Conclusion
-from fairpca.solvers.budget._effort import HOPPING, ONE_MEASURE, SEVERAL_MEASURES, affordable_starts
+from fairpca.solvers.budget._effort import NEARBY, ONE_DIRECTION, ONE_MEASURE, SEVERAL_MEASURES, affordable_starts
 from fairpca.solvers.budget._explorer import Explorer
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
@@ -248,8 +248,10 @@ class BudgetSearch:
         return self._explore(n_live, [start], n_others, None)
 
     def _explore(self, n_live: int, starts: list[RunStart], n_others: int, best: Candidate | None) -> Candidate:
-        effort = self._effort if self._starts.made_fair or n_live == 1 else HOPPING
-        return self._explorer.explore(n_live, starts, n_others, effort, best)
+        effort = ONE_DIRECTION if n_live == 1 else NEARBY
+        return self._explorer.explore(
+            n_live, starts, n_others, self._effort if self._starts.made_fair else effort, best
+        )
 
     @property
     def _conclusion(self) -> Conclusion:

@@ -142,6 +142,8 @@ def test_metric_shifts_an_indefinite_hessian_until_it_is_positive(rng):
     g = rng.normal(size=3)
     np.testing.assert_allclose((H + metric.shift * np.eye(3)) @ metric.solve(g), g)
     assert Metric(np.diag([1.0, 2.0])).shift == 0.0
+    assert Metric(np.diag([1.0, 2.0]), may_shift=False).is_definite
+    assert not Metric(H, may_shift=False).is_definite
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-4])

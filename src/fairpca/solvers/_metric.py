@@ -23,6 +23,8 @@ class Metric:
         Which coordinates these are, increasing; by default all.
     diagonal : ndarray of shape (n,), default=None
         Diagonal of H on all coordinates. Outside the leading ones H is taken to be diagonal.
+    may_shift : bool, default=True
+        Whether nu may grow. If not, and the first nu is not enough, `is_definite` is false and there is no factor.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Metric:
         shift: float = 0.0,
         leading: IntArray | None = None,
         diagonal: FloatArray | None = None,
+        may_shift: bool = True,
     ) -> None:
         self._whole = leading is None or diagonal is None or len(leading) == len(diagonal)
         # A positive definite matrix has a positive diagonal, which is told without a factor.
@@ -40,9 +43,11 @@ class Metric:
             self._diagonal = diagonal[self._others]
             smallest = min(smallest, float(self._diagonal.min()))
         self.shift = shift
-        while smallest + self.shift <= 0.0 or not self._is_factored(hessian):
+        self.is_definite = smallest + shift > 0.0 and self._is_factored(hessian)
+        while may_shift and not self.is_definite:
             scale = max(float(np.abs(hessian.diagonal()).mean()), 1e-300)
             self.shift = max(GROWTH * self.shift, 1e-4 * scale)
+            self.is_definite = smallest + self.shift > 0.0 and self._is_factored(hessian)
 
     def _is_factored(self, hessian: FloatArray) -> bool:
         """Factor H + nu I, and tell whether it is positive definite.

@@ -99,6 +99,17 @@ class Model:
             step = -metric.solve(gradient)
         return metric, step
 
+    def plain_newton_step(
+        self, point: ChartPoint, lagrangian: Lagrangian, radius: float
+    ) -> tuple[Metric, FloatArray] | None:
+        """Return the metric and the Newton step, or None where it takes a shift to have one no longer than `radius`."""
+        hessian = self._hessian_with_springs(point, lagrangian)
+        metric = Metric(hessian, 0.0, self.leading, -self.chart.variance_hessian, may_shift=False)
+        if not metric.is_definite:
+            return None
+        step = -metric.solve(lagrangian.gradient(point))
+        return None if np.linalg.norm(step) > radius else (metric, step)
+
     def _hessian_with_springs(self, point: ChartPoint, lagrangian: Lagrangian) -> FloatArray:
         weights = lagrangian.weights(point)
         hessian = self.lagrangian_hessian(weights)

@@ -54,10 +54,11 @@ class DualNewton:
     def _predicted(self, multipliers: FloatArray) -> tuple[FloatArray, Metric] | None:
         """Return the models after the Newton step, and its metric."""
         lagrangian = Lagrangian(multipliers, self.targets, np.zeros_like(multipliers))
-        metric, step = self.model.newton_step(self.point, lagrangian, self.radius)
         # A shifted Hessian means a shortened step: its model says little about where the minimiser is.
-        if metric.shift != 0.0:
+        found = self.model.plain_newton_step(self.point, lagrangian, self.radius)
+        if found is None:
             return None
+        metric, step = found
         return self.model.predicted_discrepancies(self.point, step), metric
 
     def _by_active_sets(self, first: FloatArray) -> FloatArray | None:

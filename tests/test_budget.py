@@ -12,12 +12,14 @@ from fairpca.problem import FairSubspaceProblem, strain
 from fairpca.solvers import Budget, Status
 from fairpca.solvers._metric import Metric
 from fairpca.solvers.budget import _curvature
+from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._curvature import Model
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._lagrangian import Lagrangian
 from fairpca.solvers.budget._random import nearby_frame, varied_frame
 from fairpca.solvers.budget._run import BudgetRun, RunSettings
+from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 
@@ -411,3 +413,17 @@ def test_more_components_never_keep_less(two_groups):
     ]
     assert all(result.meets for result in kept)
     assert np.all(np.diff([result.variance_kept for result in kept]) >= -1e-5)
+
+
+@pytest.mark.parametrize("allow_null", [True, False])
+def test_plain_pca_is_a_start_at_rugged_strict_tolerances_with_and_without_null_axes(wider_group, allow_null):
+    """Once, whether or not components may be dropped."""
+    settings = SearchSettings(None, allow_null, 60, 7, 1e-8, None)
+    search = BudgetSearch(settings, wider_group, np.array([1e-3]), np.random.default_rng(0), None)
+    rugged = replace(run_of(wider_group, 1e-3, BudgetRun)[1], rugged=True)
+    first = Candidate(5, rugged, wider_group)
+    better = search._from_pca(first)
+    n_gradients = wider_group.counts.gradients
+    assert better.worth(np.array([1e-3])) >= first.worth(np.array([1e-3]))
+    assert search._from_pca(better) is better
+    assert wider_group.counts.gradients == n_gradients

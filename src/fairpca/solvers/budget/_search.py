@@ -68,6 +68,7 @@ class BudgetSearch:
         self._explorer = Explorer(problem, tolerances, limits, self._starts, self._journal, self._pool)
         self._effort = ONE_MEASURE
         self._pca = np.zeros_like(tolerances)
+        self._pca_was_tried = False
 
     def solve(self, init: str | FloatArray | WarmStart) -> Solution:
         most, least = self._live_range()
@@ -105,7 +106,7 @@ class BudgetSearch:
                 return
             first = self._pool.best
             if first.outcome.rugged:
-                first = self._explore(most, [self._starts.pca(most)], 0, first)
+                first = self._from_pca(first)
         else:
             first = self._try(first_live, start, (self._settings.n_starts or 1) - 1)
         if self._is_doubtful(first):
@@ -176,7 +177,7 @@ class BudgetSearch:
         """Climb along the number of live components from a good guess, with more starts where they are cheap."""
         first = self._search_elsewhere(first, most > least)
         if first.outcome.best is not None:
-            if self._fewer_promise_more(first) or most == least:
+            if self._fewer_promise_more(first):
                 self._climb(most, least)
             if self._pool.best.n_live == most:
                 # Fewer live components do not help: it is the way that ended low.
@@ -187,6 +188,7 @@ class BudgetSearch:
         self._search_below(most, least, max(least, most - 1 if nearly else (most + 1) // 2))
 
     def _fewer_promise_more(self, first: Candidate) -> bool:
+        """Tell whether fewer live components are worth a run."""
         return not first.is_smooth or self._fewer_may_keep_more(first)
 
     def _search_below(self, most: int, least: int, guess: int) -> None:
@@ -234,9 +236,15 @@ class BudgetSearch:
         best = self._pool.best
         if not best.outcome.rugged or not self._is_automatic or self._cheap_starts(best.n_live):
             return
-        if not self._is_strict:
-            self._explore(best.n_live, [self._starts.pca(best.n_live)], 0, best)
+        self._from_pca(best)
         self._explorer.bounce()
+
+    def _from_pca(self, best: Candidate) -> Candidate:
+        """Return the better of a candidate and what plain PCA leads to, which is tried once."""
+        if self._pca_was_tried:
+            return best
+        self._pca_was_tried = True
+        return self._explore(best.n_live, [self._starts.pca(best.n_live)], 0, best)
 
     def _cheap_starts(self, n_live: int) -> int:
         """Return how many other starts are tried where that is hard."""

@@ -56,10 +56,12 @@ class ThinningRun(BudgetRun):
         self._given_up = strain <= IN_REACH if has_dropped else self._is_rugged
         if self._given_up:
             return None
-        gain, others = dropping(here, cycle.multipliers)
         # Fewer components do not bring rows back that stand alone; multipliers that have grown on them tell nothing.
         turned_away = self._removed.shape[1] > 0
-        if gain <= 0.0 or self.n_live == self._fewest or turned_away or not (has_dropped or strain > FAR):
+        if self.n_live == self._fewest or turned_away or not (has_dropped or strain > FAR):
+            return super()._elsewhere(cycle, search)
+        gain, others = dropping(here, cycle.multipliers)
+        if gain <= 0.0:
             return super()._elsewhere(cycle, search)
         self._problem = self._problem.with_components(self.n_live - 1)
         self._radius = math.sqrt(self.n_live)

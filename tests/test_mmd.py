@@ -157,7 +157,7 @@ def test_compiled_loops_refuse_arrays_they_cannot_read(bad, native):
 
 def test_compiled_loops_refuse_shapes_that_disagree(native):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lane(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 5)), 0, 1)
+        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 1, 5)), 0, 1, 1)
 
 
 @pytest.mark.usefixtures("each_engine")

@@ -1,8 +1,11 @@
 """Threads are given back, and an interrupt is heard."""
 
 import _thread
+import multiprocessing
+import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from threadpoolctl import threadpool_info
 
 from fairpca import FairPCA
 from fairpca._utils.threads import run_lanes, single_threaded_blas
+from fairpca.mmd import compiled
 
 
 def blas_threads():
@@ -70,3 +74,42 @@ def test_an_interrupted_fit_leaves_the_old_model_whole(two_groups):
     after = {name: value for name, value in vars(model).items() if name != "callback"}
     assert all(after[name] is before[name] for name in after)
     np.testing.assert_array_equal(model.transform(X).shape, (300, 2))
+
+
+def kernel_passes(native, n_threads, repeats=1):
+    rng = np.random.default_rng(0)
+    Z, operand, sums = rng.normal(size=(3, 900)), rng.normal(size=(4, 900)), np.empty((8, 4, 900))
+    found = []
+    for _ in range(repeats):
+        native.gaussian_lanes(Z, operand, sums, 0, 1, n_threads)
+        found.append(sums.sum(axis=0))
+    return found
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 100])
+def test_kernel_sums_have_the_same_bits_in_any_number_of_threads(native, n_threads):
+    (alone,) = kernel_passes(native, 1)
+    for together in kernel_passes(native, n_threads, repeats=50):
+        np.testing.assert_array_equal(together, alone)
+
+
+def test_passes_that_ask_for_helpers_at_the_same_time_do_not_meet(native):
+    (alone,) = kernel_passes(native, 1)
+    with ThreadPoolExecutor(6) as threads:
+        found = [threads.submit(kernel_passes, native, 3, 50) for _ in range(6)]
+        for each in found:
+            for together in each.result():
+                np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_forked_child_finds_helpers_of_its_own(native):
+    (here,) = kernel_passes(native, 2)
+    with multiprocessing.get_context("fork").Pool(2) as children:
+        for there in children.starmap(kernel_sums_of_child, [(4,)] * 4):
+            np.testing.assert_array_equal(there, here)
+
+
+def kernel_sums_of_child(n_threads):
+    return kernel_passes(compiled.native, n_threads)[0]

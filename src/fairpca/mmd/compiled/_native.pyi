@@ -3,12 +3,13 @@ from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 NativeRecipe = tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]
 
 def exp_inplace(array: FloatArray) -> None: ...
-def gaussian_lane(
+def gaussian_lanes(
     Z: FloatArray,
     operand: FloatArray,
     sums: FloatArray,
-    lane: int,
-    lanes: int,
+    share: int,
+    shares: int,
+    threads: int,
     scales: FloatArray = ...,
     n_first: int = ...,
 ) -> None: ...

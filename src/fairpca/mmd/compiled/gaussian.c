@@ -4,10 +4,9 @@
  *
  * numpy computes float64 exponentials one by one on machines without AVX-512, and a kernel pass is n^2 / 2 of them.
  *
- * The file includes itself: the loops at its end are read once for each width of vectors. Those of 64 bytes take a
- * fifth less time than those of 32 where the machine has them, and four times as long where it has not.
+ * The loops are there for two widths of vectors. Those of 64 bytes take a fifth less time than those of 32 where the
+ * machine has them, and four times as long where it has not.
  */
-#ifndef BYTES
 #include "native.h"
 
 FOR_EACH_MACHINE
@@ -155,35 +154,62 @@ static void add_to_columns(const Job *job, const Tile *tile)
 #define ABREAST 1
 #define TOGETHER 2
 #define MACHINES FOR_EACH_MACHINE
-#include "gaussian.c"
+#include "gaussian_loops.h"
 
 #ifdef WIDEST_MACHINE
 #define BYTES 64
 #define ABREAST 2
 #define TOGETHER 3
 #define MACHINES __attribute__((target("arch=" WIDEST_MACHINE)))
-#include "gaussian.c"
+#include "gaussian_loops.h"
 #endif
 
-/* Rows lane, lane + lanes, ... of the upper triangle of K, ROWS at a time. Returns 0 when memory is short. */
-static int work_on_lane(const Job *job, size lane, size lanes)
+typedef void WorkOnTile(const Job *, size, size, Tile *);
+
+static WorkOnTile *widest_loops(void)
 {
-    void (*work)(const Job *, size, size, Tile *) = work_on_tile_of_32;
 #ifdef WIDEST_MACHINE
     if (__builtin_cpu_supports(WIDEST_MACHINE))
-        work = work_on_tile_of_64;
+        return work_on_tile_of_64;
 #endif
+    return work_on_tile_of_32;
+}
+
+/* Rows first, first + step, ... of the upper triangle of K, ROWS at a time. */
+static void work_on_rows(const Job *job, size first, size step, WorkOnTile *work, Tile *tile)
+{
+    for (size start = first * ROWS / TILE * TILE; start < job->n; start += TILE) {
+        load_columns(job, start, tile);
+        work(job, first * ROWS, step * ROWS, tile);
+        add_to_columns(job, tile);
+    }
+}
+
+/* A pass, or a share of its rows: lanes, each with sums of its own, so that what is added to what does not depend on
+ * which thread takes which. */
+typedef struct {
+    Job job;
+    size lanes, share, shares;
+    size next, done;  /* the first lane that nobody has begun; how many have been worked on */
+} Pass;
+
+static void work_on_lanes(void *argument)
+{
+    Pass *pass = argument;
+    Job job = pass->job;
     Tile tile;
-    double *memory = allocate(job, &tile);
+    double *memory = allocate(&job, &tile);
     if (memory == NULL)
-        return 0;
-    for (size start = lane * ROWS / TILE * TILE; start < job->n; start += TILE) {
-        load_columns(job, start, &tile);
-        work(job, lane * ROWS, lanes * ROWS, &tile);
-        add_to_columns(job, &tile);
+        return;
+    size lane, lanes = pass->lanes, length = job.c * job.n;
+    while ((lane = __atomic_fetch_add(&pass->next, 1, __ATOMIC_RELAXED)) < lanes) {
+        job.sums = pass->job.sums + lane * length;
+        if (pass->share == 0)
+            memset(job.sums, 0, sizeof(double) * (size_t)length);
+        work_on_rows(&job, lane + lanes * pass->share, lanes * pass->shares, widest_loops(), &tile);
+        __atomic_add_fetch(&pass->done, 1, __ATOMIC_RELAXED);
     }
     free(memory);
-    return 1;
 }
 
 PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
@@ -198,202 +224,38 @@ PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
     Py_RETURN_NONE;
 }
 
-PyObject *gaussian_lane(PyObject *Py_UNUSED(module), PyObject *args)
+PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    enum { ARRAYS = 3, SCALES = ARRAYS };
-    PyObject *arrays[ARRAYS + 1] = {NULL}, *answer = NULL;
-    Py_buffer views[ARRAYS + 1];
-    size lane, lanes, n_first = 0;
-    int held = 0, enough_memory = 1;
-    if (!PyArg_ParseTuple(args, "OOOnn|On", &arrays[0], &arrays[1], &arrays[2], &lane, &lanes, &arrays[SCALES],
-                          &n_first))
+    enum { Z, OPERAND, SUMS, SCALES, ARRAYS };
+    static const int ndim[ARRAYS] = {2, 2, 3, 2};
+    PyObject *given[ARRAYS] = {NULL};
+    Arrays arrays = {.held = 0};
+    size share, shares, n_first = 0;
+    int threads;
+    if (!PyArg_ParseTuple(args, "OOOnni|On", &given[Z], &given[OPERAND], &given[SUMS], &share, &shares, &threads,
+                          &given[SCALES], &n_first))
         return NULL;
-    for (int wanted = arrays[SCALES] == NULL ? ARRAYS : ARRAYS + 1; held < wanted; held++)
-        if (!get_buffer(arrays[held], &views[held], "d", 2, held == 2))
-            goto release;
+    for (int k = 0; k < ARRAYS && given[k] != NULL; k++)
+        if (!hold(&arrays, given[k], "d", ndim[k], k == SUMS))
+            return let_go(&arrays, NULL);
+    const Py_buffer *views = arrays.views;
     Job job = {
-        .Z = views[0].buf, .operand = views[1].buf, .sums = views[2].buf,
-        .d = views[0].shape[0], .n = views[0].shape[1], .c = views[1].shape[0],
+        .Z = views[Z].buf, .operand = views[OPERAND].buf, .sums = views[SUMS].buf,
+        .d = views[Z].shape[0], .n = views[Z].shape[1], .c = views[OPERAND].shape[0],
         .scales = {.orders = 1}, .n_first = n_first,
     };
-    if (arrays[SCALES] != NULL)
+    if (given[SCALES] != NULL)
         job.scales = (Scales){views[SCALES].buf, views[SCALES].shape[0], views[SCALES].shape[1] - COEFFICIENTS};
-    if (views[1].shape[1] != job.n || views[2].shape[1] != job.n || views[2].shape[0] != job.c || lane < 0 || lanes < 1
+    const size *sums = views[SUMS].shape;
+    if (views[OPERAND].shape[1] != job.n || sums[1] != job.c || sums[2] != job.n || share < 0 || shares <= share
         || n_first < 0 || n_first > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
         PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-        goto release;
+        return let_go(&arrays, NULL);
     }
+    Pass pass = {job, sums[0], share, shares, 0, 0};
     Py_BEGIN_ALLOW_THREADS
-    enough_memory = work_on_lane(&job, lane, lanes);
+    work_together(work_on_lanes, &pass, threads);
     Py_END_ALLOW_THREADS
-    answer = enough_memory ? Py_NewRef(Py_None) : PyErr_NoMemory();
-release:
-    while (held > 0)
-        PyBuffer_Release(&views[--held]);
-    return answer;
+    /* A thread that is short of memory does nothing; it matters if all were. */
+    return let_go(&arrays, pass.done == pass.lanes ? Py_NewRef(Py_None) : PyErr_NoMemory());
 }
-
-#else
-
-typedef double vec __attribute__((vector_size(BYTES), aligned(8), may_alias));
-typedef uint64_t bits __attribute__((vector_size(BYTES), aligned(8)));
-#define NUMBERS (BYTES / 8)
-#define AT(address) (*(vec *)(address))
-
-INLINE double sum_of(vec v)
-{
-    double sum[NUMBERS];
-    memcpy(sum, &v, sizeof sum);
-    UNROLLED for (int half = NUMBERS / 2; half > 0; half /= 2)
-        UNROLLED for (int k = 0; k < half; k++)
-            sum[k] += sum[k + half];
-    return sum[0];
-}
-
-/* 2^y for y <= 0, or a rounding error above: 2^k 2^r, |r| <= 1/2, 2^r by 1 + r q(r), where q interpolates (2^r - 1) / r
- * in the eleven Chebyshev points of |r| <= 1/2 (error of 2^r below 2e-17). The remainder r of a power of 2 is exact, and
- * costs less than that of `exponential`. What is not a number stays so. */
-INLINE vec power_of_two(vec y)
-{
-    const double ROUND = 6755399441055744.0 + 1023.0; /* see exponential */
-    vec shifted = y + ROUND;
-    vec r = y - (shifted - ROUND);
-    vec p = r * 4.4549605981865186e-10 + 7.072585949269223e-09;
-    p = p * r + 1.0178062445845774e-07;
-    p = p * r + 1.321544258792169e-06;
-    p = p * r + 1.525273382983612e-05;
-    p = p * r + 0.0001540353044173605;
-    p = p * r + 0.0013333558146416936;
-    p = p * r + 0.009618129107606888;
-    p = p * r + 0.0555041086648216;
-    p = p * r + 0.24022650695910097;
-    p = p * r + 0.6931471805599453;
-    p = p * r + 1.0;
-    vec power = p * (vec)((bits)shifted << 52);
-    return (vec)((bits)power & ~(bits)(y < SMALLEST_POWER));
-}
-
-/* -|y_i - y_j|^2 of ROWS rows i and a few vectors of columns. Differences first: products would lose the digits of
- * small distances between rows far from the origin. */
-INLINE void negative_squares(const Tile *tile, size d, size j, int abreast, vec (*sum)[ABREAST])
-{
-    UNROLLED for (int r = 0; r < ROWS; r++)
-        UNROLLED for (int v = 0; v < abreast; v++)
-            sum[r][v] = (vec){0};
-    for (size k = 0; k < d; k++)
-        UNROLLED for (int r = 0; r < ROWS; r++)
-            UNROLLED for (int v = 0; v < abreast; v++) {
-                vec difference = tile->rows[k * ROWS + r] - AT(tile->Z + k * PITCH + j + v * NUMBERS);
-                sum[r][v] -= difference * difference;
-            }
-}
-
-/* Kernel values of ROWS rows against the columns. */
-INLINE void kernel_rows(const Tile *tile, size d, size from)
-{
-    vec sum[ROWS][ABREAST];
-    for (size j = from; j < tile->padded; j += ABREAST * NUMBERS) {
-        negative_squares(tile, d, j, ABREAST, sum);
-        UNROLLED for (int r = 0; r < ROWS; r++)
-            UNROLLED for (int v = 0; v < ABREAST; v++)
-                AT(tile->kernel + r * PITCH + j + v * NUMBERS) = power_of_two(sum[r][v]);
-    }
-}
-
-/* Kernel values of both orders, one after the other; of a single order the first is the last. */
-INLINE void mixture_rows(const Tile *tile, size d, size from, const Scales *scales)
-{
-    double *last_kernel = tile->kernel + (scales->orders - 1) * ROWS * PITCH;
-    vec sum[ROWS][ABREAST], power[ROWS] = {{0}};
-    for (size j = from; j < tile->padded; j += NUMBERS) {
-        vec first[ROWS] = {{0}}, last[ROWS] = {{0}};
-        negative_squares(tile, d, j, 1, sum);
-        for (size k = 0; k < scales->n; k++) {
-            const double *scale = scales->table + k * (COEFFICIENTS + scales->orders);
-            const double rate = scale[RATE], *coefficients = scale + COEFFICIENTS;
-            if (scale[SQUARINGS] < 0)
-                UNROLLED for (int r = 0; r < ROWS; r++)
-                    power[r] = power_of_two(rate * sum[r][0]);
-            else
-                /* What would end below normal numbers, which are slow, is 0 from the start. */
-                UNROLLED for (int r = 0; r < ROWS; r++)
-                    power[r] = (vec)((bits)power[r] & ~(bits)(rate * sum[r][0] < SMALLEST_POWER));
-            for (int squaring = 0; squaring < (int)scale[SQUARINGS]; squaring++)
-                UNROLLED for (int r = 0; r < ROWS; r++)
-                    power[r] *= power[r];
-            UNROLLED for (int r = 0; r < ROWS; r++) {
-                first[r] += coefficients[0] * power[r];
-                last[r] += coefficients[scales->orders - 1] * power[r];
-            }
-        }
-        UNROLLED for (int r = 0; r < ROWS; r++) {
-            AT(tile->kernel + r * PITCH + j) = first[r];
-            AT(last_kernel + r * PITCH + j) = last[r];
-        }
-    }
-}
-
-/* A few operands: rows i gain sum_j K_ij o_j, and columns j gain sum_i K_ij o_i. */
-INLINE void apply(const Tile *tile, size from, const double *kernel, size c, int together)
-{
-    const double *operand = tile->operand + c * PITCH, *weights = tile->weights + c * ROWS;
-    double *sums = tile->sums + c * PITCH;
-    vec row_sum[TOGETHER][ROWS] = {{{0}}};
-    for (size j = from; j < tile->padded; j += NUMBERS) {
-        vec k[ROWS];
-        UNROLLED for (int r = 0; r < ROWS; r++)
-            k[r] = AT(kernel + r * PITCH + j);
-        UNROLLED for (int t = 0; t < together; t++) {
-            vec o = AT(operand + t * PITCH + j), column_sum = AT(sums + t * PITCH + j);
-            UNROLLED for (int r = 0; r < ROWS; r++) {
-                row_sum[t][r] += k[r] * o;
-                column_sum += k[r] * weights[t * ROWS + r];
-            }
-            AT(sums + t * PITCH + j) = column_sum;
-        }
-    }
-    UNROLLED for (int t = 0; t < together; t++)
-        UNROLLED for (int r = 0; r < ROWS; r++)
-            tile->gained[(c + t) * ROWS + r] = sum_of(row_sum[t][r]);
-}
-
-/* Operands start, ..., stop - 1, which meet the same kernel. */
-INLINE void apply_all(const Tile *tile, size from, const double *kernel, size start, size stop)
-{
-    size c = start;
-    for (; c + TOGETHER <= stop; c += TOGETHER)
-        apply(tile, from, kernel, c, TOGETHER);
-    if (stop - c == 2)
-        apply(tile, from, kernel, c, 2);
-    else if (stop - c == 1)
-        apply(tile, from, kernel, c, 1);
-}
-
-/* Rows i = first, first + step, ... against those columns of a tile that are not before them. */
-MACHINES
-static void work_on_tile(const Job *job, size first, size step, Tile *tile)
-{
-    size orders = job->scales.orders, n_first = orders == 1 ? job->c : job->n_first;
-    for (size i = first; i < tile->stop; i += step) {
-        size from = i < tile->start ? 0 : (i - tile->start) / MOST_ABREAST * MOST_ABREAST;
-        load_rows(job, i, tile);
-        if (job->scales.table == NULL)
-            kernel_rows(tile, job->d, from);
-        else
-            mixture_rows(tile, job->d, from, &job->scales);
-        if (i >= tile->start)
-            for (size order = 0; order < orders; order++)
-                cut_at_diagonal(tile->kernel + order * ROWS * PITCH, from, i - tile->start);
-        apply_all(tile, from, tile->kernel, 0, n_first);
-        apply_all(tile, from, tile->kernel + ROWS * PITCH, n_first, job->c);
-        add_to_rows(job, i, tile);
-    }
-}
-
-#undef BYTES
-#undef ABREAST
-#undef TOGETHER
-#undef MACHINES
-#undef NUMBERS
-#undef AT
-#endif

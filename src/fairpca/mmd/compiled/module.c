@@ -42,8 +42,8 @@ PyObject *let_go(Arrays *arrays, PyObject *answer)
 static PyMethodDef methods[] = {
     {"exp_inplace", exp_inplace, METH_O,
      "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
-    {"gaussian_lane", gaussian_lane, METH_VARARGS,
-     "gaussian_lane(Z, operand, sums, lane, lanes[, scales, n_first]): add this lane's tiles of operand @ K to sums."},
+    {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
+     "gaussian_lanes(Z, operand, sums, share, shares, threads[, scales, n_first]): operand @ K, in parts to be summed."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
     {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
     {"feature_moments", feature_moments, METH_VARARGS,

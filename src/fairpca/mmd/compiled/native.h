@@ -96,8 +96,12 @@ typedef struct {
 int hold(Arrays *arrays, PyObject *array, const char *format, int ndim, int writable);
 PyObject *let_go(Arrays *arrays, PyObject *answer);
 
+/* Calls work(job) in several threads at the same time, this one among them, and returns when all have returned. It has
+ * to be of use whether one thread calls it or all do. The caller need not hold the interpreter lock. */
+void work_together(void (*work)(void *), void *job, int threads);
+
 PyObject *exp_inplace(PyObject *module, PyObject *array);
-PyObject *gaussian_lane(PyObject *module, PyObject *args);
+PyObject *gaussian_lanes(PyObject *module, PyObject *args);
 PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);

@@ -6,12 +6,11 @@ results agree to rounding.
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import accumulate
 
 import numpy as np
 
-from fairpca._utils.threads import LANES, run_lanes
+from fairpca._utils.threads import LANES, n_threads
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.mmd import compiled
 from fairpca.mmd._mixture import GAUSSIAN, Mixture
@@ -22,8 +21,8 @@ SMALL = 2_000_000
 """Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
 up: waking another takes as long."""
 
-UNINTERRUPTED = 2**28
-"""Kernel values times columns and coordinates in one call of the compiled loop, about a tenth of a second."""
+UNINTERRUPTED = 2**29
+"""Kernel values times columns and coordinates that are worked on at a time, about a fifth of a second in one thread."""
 
 MANY_COLUMNS = 48
 """Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
@@ -175,18 +174,11 @@ def _native_products(
     arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
     n_lanes = 1 if n * n * n_columns < SMALL else LANES
-    sums = np.zeros((n_lanes, n_columns, n))
-    # A lane in shares, rows lane, lane + n_lanes * n_shares, ...: the compiled loop does not listen to interrupts.
-    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // (n_lanes * UNINTERRUPTED)
-    lane_of = compiled.native.gaussian_lane
-    lanes = [
-        [
-            partial(lane_of, *arguments, lane_sums, lane + n_lanes * share, n_lanes * n_shares, *scales)
-            for share in range(n_shares)
-        ]
-        for lane, lane_sums in enumerate(sums)
-    ]
-    run_lanes(lanes)
+    sums = np.empty((n_lanes, n_columns, n))
+    # In shares, all lanes of one before the next: the compiled loop does not listen to interrupts.
+    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // UNINTERRUPTED
+    for share in range(n_shares):
+        compiled.native.gaussian_lanes(*arguments, sums, share, n_shares, min(n_lanes, n_threads()), *scales)
     products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
     return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 

@@ -1,5 +1,6 @@
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,14 +13,12 @@ from fairpca.problem import FairSubspaceProblem, strain
 from fairpca.solvers import Budget, Status
 from fairpca.solvers._metric import Metric
 from fairpca.solvers.budget import _curvature
-from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._curvature import Model
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._lagrangian import Lagrangian
 from fairpca.solvers.budget._random import nearby_frame, varied_frame
 from fairpca.solvers.budget._run import BudgetRun, RunSettings
-from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 
@@ -347,13 +346,13 @@ def test_a_nearby_frame_stays_on_the_live_axes(problem, frame):
     np.testing.assert_allclose(near[4:], 0.0, atol=1e-15)
 
 
-def run_of(problem, tolerance, kind, *arguments):
+def run_of(problem, tolerance, kind, *arguments, **settings):
     """Return a run from where the means agree, and its outcome."""
     tolerances = np.array([tolerance])
     starts = Starts(problem, tolerances, np.random.default_rng(0))
     starts.know_pca(problem.discrepancies(problem.pca()))
     journal = Journal(problem.counts, None, None)
-    run = kind(problem, tolerances, RunSettings(60, 7, 1e-8, np.inf), journal.note, *arguments)
+    run = kind(problem, tolerances, RunSettings(60, 7, 1e-8, np.inf, **settings), journal.note, *arguments)
     return run, run.run(starts.mean_matched(problem.n_components))
 
 
@@ -415,14 +414,56 @@ def test_more_components_never_keep_less(two_groups):
     assert np.all(np.diff([result.variance_kept for result in kept]) >= -1e-5)
 
 
-def test_plain_pca_is_tried_once_as_a_start(wider_group):
-    settings = SearchSettings(None, True, 60, 7, 1e-8, None)
-    search = BudgetSearch(settings, wider_group, np.array([1e-3]), np.random.default_rng(0), None)
-    first = Candidate(5, run_of(wider_group, 1e-3, BudgetRun)[1], wider_group)
-    before = wider_group.counts.gradients
-    better = search._from_pca(first)
-    n_gradients = wider_group.counts.gradients
-    assert n_gradients > before
-    assert better.worth(np.array([1e-3])) >= first.worth(np.array([1e-3]))
-    assert search._from_pca(better) is better
-    assert wider_group.counts.gradients == n_gradients
+@pytest.fixture
+def let_ways_be_long(monkeypatch):
+    """Return a function that sets the number of cycles after which a way counts as long."""
+    return partial(monkeypatch.setattr, "fairpca.solvers.budget._run.LONG")
+
+
+def test_a_first_look_that_goes_on_ends_where_the_run_would_have_ended(two_groups, let_ways_be_long):
+    problem = problem_of(*two_groups)
+    _, whole = run_of(problem, 1e-3, BudgetRun)
+    n_left_off = 0
+    for n_cycles in range(1, 10):
+        let_ways_be_long(n_cycles)
+        run, looked = run_of(problem, 1e-3, BudgetRun, is_first_look=True)
+        if looked.left_off is None:
+            # It had ended before, or met the tolerance later than it became long.
+            np.testing.assert_array_equal(looked.best.point, whole.best.point)
+            continue
+        n_left_off += 1
+        assert looked.left_off is run
+        assert looked.best is not None
+        assert not looked.stationary
+        ended = run.go_on()
+        assert ended.left_off is None
+        assert ended.stationary
+        np.testing.assert_array_equal(ended.best.point, whole.best.point)
+    assert n_left_off > 0
+
+
+def test_a_first_look_ends_where_rows_stand_alone():
+    """One row of a group is far away along the first axis, and adds to h whatever the others do."""
+    rng = np.random.default_rng(0)
+    X, group = rng.normal(size=(400, 6)) * [2.0, 1.5, 1.2, 1.0, 0.9, 0.8], np.arange(400) % 2
+    X[0, :2] = 60.0
+    problem = replace(problem_of(X, group), n_components=2)
+    (looking, looked), (going_on, whole) = (
+        run_of(problem.afresh(), 1e-5, BudgetRun, is_first_look=first) for first in (True, False)
+    )
+    assert looked.stood_alone
+    assert whole.stood_alone
+    assert looking._problem.counts.hessians < going_on._problem.counts.hessians
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
+def test_who_asks_for_more_components_than_can_stay_live_keeps_as_much(reference):
+    data = reference("german", 0)
+    six, ten = (
+        FairPCA(d, tolerance=1e-6, bandwidth=4.62, random_state=0).fit(
+            data["X_train"], sensitive_features=data["a_train"]
+        )
+        for d in (6, 10)
+    )
+    assert six.n_live_components_ == ten.n_live_components_ == 6
+    assert ten.result_.variance_kept == pytest.approx(six.result_.variance_kept, abs=1e-5)

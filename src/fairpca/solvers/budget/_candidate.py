@@ -10,6 +10,12 @@ from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers.budget._certify import gains_by_dropping
 from fairpca.solvers.budget._run import RunOutcome
 
+WORTH_A_RUN = 0.95
+"""An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
+
+NEARLY = 1.5
+"""h / tau up to which a tolerance that was not met is likely to be met by one component less."""
+
 SETTLED = 1e-4
 """Variance share by which a stationary answer is preferred to a point met on the way to none."""
 
@@ -60,3 +66,21 @@ class Candidate:
         """Whether the run was short and ended well, and shrinking a component would not help."""
         outcome = self.outcome
         return outcome.stationary and not outcome.rugged and not gains_by_dropping(outcome.best, outcome.multipliers)
+
+    @property
+    def fewer_promise_more(self) -> bool:
+        """Whether fewer live components are worth a run."""
+        return not self.is_smooth or self.variance < WORTH_A_RUN * float(self.problem.shares[: self.n_live - 1].sum())
+
+    def guess_of_fewer(self, tolerances: FloatArray, least: int) -> int:
+        """Return how many live components may do where these do not: one less where little is missing.
+
+        Parameters
+        ----------
+        tolerances : ndarray of shape (n_measures,)
+            tau.
+        least : int
+            How many must be live.
+        """
+        nearly = self.strain(tolerances) <= NEARLY
+        return max(least, self.n_live - 1 if nearly else (self.n_live + 1) // 2)

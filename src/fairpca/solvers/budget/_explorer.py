@@ -81,7 +81,7 @@ class Explorer:
         """
         n_live = start.frame.shape[1]
         problem = self._problem.with_components(n_live)
-        run = ThinningRun(problem, self._tolerances, self._settings, self._journal.note, fewest)
+        run = ThinningRun(problem, self._tolerances, self._first_look, self._journal.note, fewest)
         outcome = run.run(start)
         if run.n_live == n_live:
             self._pool.put(Candidate(n_live, outcome, problem))
@@ -108,18 +108,57 @@ class Explorer:
         best : Candidate, default=None
             What is known.
         """
-        problem = self._problem.with_components(n_live)
         for start in starts:
-            if best is not None and self._journal.out_of_time:
-                break
-            outcome = self._ladder(problem).descend(start, (), self._pool.most_variance(besides=n_live))
-            candidate = Candidate(n_live, outcome, problem)
-            if best is None or (not candidate.is_like(best, self._tolerances) and self._is_better(candidate, best)):
-                best = candidate
+            best = self.explore_from(n_live, start, best)
         assert best is not None
         best = self._explore_others(best, n_others, effort)
         self._pool.put(best)
         return best
+
+    def explore_from(
+        self, n_live: int, start: RunStart, best: Candidate | None, settings: RunSettings | None = None
+    ) -> Candidate:
+        """Return the better of what is known and what a start leads to, and put it into the pool.
+
+        Parameters
+        ----------
+        n_live : int
+            Number of live components.
+        start : RunStart
+            First point.
+        best : Candidate or None
+            What is known.
+        settings : RunSettings, default=None
+            Other limits.
+        """
+        if best is None or not self._journal.out_of_time:
+            problem = self._problem.with_components(n_live)
+            outcome = self._run(problem, settings).run(start, self._pool.most_variance(besides=n_live))
+            candidate = Candidate(n_live, outcome, problem)
+            if best is None or (not candidate.is_like(best, self._tolerances) and self._is_better(candidate, best)):
+                best = candidate
+        self._pool.put(best)
+        return best
+
+    def look(self, n_live: int, start: RunStart, best: Candidate | None = None) -> Candidate:
+        """Return the better of what is known and what a first look from a start shows, and put it into the pool.
+
+        Parameters
+        ----------
+        n_live : int
+            Number of live components.
+        start : RunStart
+            First point.
+        best : Candidate, default=None
+            What is known.
+        """
+        return self.explore_from(n_live, start, best, self._first_look)
+
+    def go_on(self) -> None:
+        """Go on with the best where it was left off."""
+        best = self._pool.best
+        if best.outcome.left_off is not None and not self._journal.out_of_time:
+            self._pool.put(replace(best, outcome=best.outcome.left_off.go_on()))
 
     def _explore_others(self, best: Candidate, n_others: int, effort: Effort) -> Candidate:
         # Other starts are the same for any random state and any number of components: two fits of one table agree, and
@@ -171,7 +210,7 @@ class Explorer:
         best = self._pool.best
         if best.outcome.best is None or best.outcome.stationary or self._journal.out_of_time:
             return
-        outcome = self.run(best.problem, RunStart(best.outcome.best.point, None, spring=True))
+        outcome = self._run(best.problem).run(RunStart(best.outcome.best.point, None, spring=True))
         polished = replace(best, outcome=outcome)
         gained = polished.variance > best.variance + VISIBLE
         if gained or (outcome.stationary and polished.variance >= best.variance - VISIBLE):
@@ -194,7 +233,8 @@ class Explorer:
         if frame is None:
             return
         problem = replace(fairest.problem, rank=self._problem.rank + n_free)
-        self._pool.put(replace(fairest, outcome=self.run(problem, RunStart(frame, None, spring=True)), problem=problem))
+        outcome = self._run(problem).run(RunStart(frame, None, spring=True))
+        self._pool.put(replace(fairest, outcome=outcome, problem=problem))
 
     def largest_feasible(self, below: int) -> int | None:
         """Return the largest number of components below a number that meets the tolerances, by bisection.
@@ -207,16 +247,19 @@ class Explorer:
         feasible, infeasible = 0, below
         while infeasible - feasible > 1 and not self._journal.out_of_time:
             middle = (feasible + infeasible) // 2
-            outcome = self.run(self._problem.with_components(middle), self._starts.mean_matched(middle))
+            outcome = self._run(self._problem.with_components(middle)).run(self._starts.mean_matched(middle))
             if outcome.best is None:
                 infeasible = middle
             else:
                 feasible = middle
         return feasible or None
 
-    def run(self, problem: FairSubspaceProblem, start: RunStart) -> RunOutcome:
-        """Return where one run leads to."""
-        return BudgetRun(problem, self._tolerances, self._settings, self._journal.note).run(start)
+    @property
+    def _first_look(self) -> RunSettings:
+        return replace(self._settings, is_first_look=True)
+
+    def _run(self, problem: FairSubspaceProblem, settings: RunSettings | None = None) -> BudgetRun:
+        return BudgetRun(problem, self._tolerances, settings or self._settings, self._journal.note)
 
     def _ladder(self, problem: FairSubspaceProblem, settings: RunSettings | None = None) -> Ladder:
         return Ladder(problem, self._tolerances, settings or self._settings, self._journal.note)

@@ -52,7 +52,7 @@ class MultiplierSearch:
         self.stiffness = multipliers / targets if spring else np.zeros_like(targets)
         self._history: list[tuple[FloatArray, FloatArray]] = []
         self._excess = math.inf
-        self._stays = 0
+        self._stays, self._most_stays = 0, MOST_STAYS
         self._minimised = True
         self._needs_model = False
 
@@ -89,7 +89,7 @@ class MultiplierSearch:
             self.stiffness = np.maximum(4.0 * self.stiffness, self.multipliers / self.targets)
             self._history.clear()
         ratios = np.maximum(here.discrepancies, TINY) / self.targets
-        unfinished = not self._minimised and self._stays < MOST_STAYS and float(ratios.max()) > 2.0
+        unfinished = not self._minimised and self._stays < self._most_stays and float(ratios.max()) > 2.0
         if self.stiffness.any():
             self._stays = 0
             self._tighten_springs(here)
@@ -145,6 +145,10 @@ class MultiplierSearch:
         self.stiffness, self._excess = np.zeros_like(self.targets), math.inf
         self._stays, self._minimised = 0, True
         self._history.clear()
+
+    def hurry(self) -> None:
+        """Change the multipliers in every cycle from here on, whether or not their minimiser has been reached."""
+        self._most_stays = 0
 
     def _tighten_springs(self, here: Evaluation) -> None:
         """Make springs stiffer while h does not approach the targets, and take the multipliers from the gradients."""

@@ -4,7 +4,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,12 +39,16 @@ MAX_RELEASES = 3
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Limits of a run: cycles, quasi-Newton steps in each, and the gain in variance share that counts as none."""
+    """Limits of a run: cycles, quasi-Newton steps in each, and the gain in variance share that counts as none.
+
+    A first look is left off when it has become long and meets the tolerances, and given up where rows stand alone.
+    """
 
     max_cycles: int
     max_steps: int
     gain_tolerance: float
     deadline: float
+    is_first_look: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,12 @@ class RunOutcome:
         Multipliers at the end.
     view : View or None
         The end, if it is `best`, in a chart whose centre is near it.
-    rugged : bool
-        Whether the way was long, or rows that stood alone had to be brought back: another start may end higher.
+    is_long : bool
+        Whether the way was long.
+    stood_alone : bool
+        Whether rows stood alone.
+    left_off : BudgetRun, default=None
+        The run, where it was left off and can go on.
     """
 
     best: Evaluation | None
@@ -94,7 +102,14 @@ class RunOutcome:
     stationary: bool
     multipliers: FloatArray
     view: View | None
-    rugged: bool
+    is_long: bool
+    stood_alone: bool
+    left_off: "BudgetRun | None" = None
+
+    @property
+    def rugged(self) -> bool:
+        """Whether another start may end higher: the way was long, or not only the gradient could lead it."""
+        return self.is_long or self.stood_alone
 
 
 class BudgetRun:
@@ -130,8 +145,10 @@ class BudgetRun:
         self._best: Evaluation | None = None
         self._fairest: Evaluation | None = None
         self._removed = np.zeros((len(problem.variances), 0))
-        self._given_up = False
+        self._given_up = self._stood_alone = False
         self._n_cycles = 0
+        self._search: MultiplierSearch
+        self._ahead: View | Evaluation
 
     def run(self, start: RunStart, floor: float = -math.inf) -> RunOutcome:
         """Run from a start.
@@ -144,10 +161,23 @@ class BudgetRun:
             Give up when the run can hardly reach this variance.
         """
         here = self._evaluate(start.frame) if start.view is None else self._seen_before(start.view)
-        search = MultiplierSearch(self._first_multipliers(start, here), TARGET * self._tolerances, start.spring)
-        search.advance(here)
-        view, fresh = (self._view(here, search), True) if start.view is None else (start.view, False)
+        self._search = MultiplierSearch(self._first_multipliers(start, here), TARGET * self._tolerances, start.spring)
+        self._search.advance(here)
+        self._ahead = here if start.view is None else start.view
+        return self.go_on(floor)
+
+    def go_on(self, floor: float = -math.inf) -> RunOutcome:
+        """Go on from the start, or from where the run was left off.
+
+        Parameters
+        ----------
+        floor : float, default=-inf
+            Give up when the run can hardly reach this variance.
+        """
+        search = self._search
         while self._n_cycles < self._settings.max_cycles:
+            fresh = isinstance(self._ahead, Evaluation)
+            view = self._view(self._ahead, search) if isinstance(self._ahead, Evaluation) else self._ahead
             self._n_cycles += 1
             cycle = self._cycle(view, search)
             here = cycle.point.evaluation
@@ -167,8 +197,9 @@ class BudgetRun:
             if elsewhere is not None:
                 here, reusable = elsewhere, False
             search.advance(here)
-            view = (cycle.model, cycle.point) if reusable else self._view(here, search)
-            fresh = not reusable
+            self._ahead = (cycle.model, cycle.point) if reusable else here
+            if self._settings.is_first_look and self._n_cycles == LONG and self._best is not None:
+                return replace(self._outcome(cycle.multipliers), left_off=self)
         return self._outcome(search.multipliers)
 
     def _seen_before(self, view: View) -> Evaluation:
@@ -258,7 +289,9 @@ class BudgetRun:
             return None
         here = cycle.point.evaluation
         frame, removed = here.point, self._isolated(here)
-        self._given_up = removed.shape[1] == self._removed.shape[1]
+        stand_alone = removed.shape[1] > self._removed.shape[1]
+        self._stood_alone |= stand_alone
+        self._given_up = self._settings.is_first_look or not stand_alone
         if self._given_up:
             return None
         self._removed = removed
@@ -290,21 +323,17 @@ class BudgetRun:
         if evaluation.meets(tau) and (self._best is None or evaluation.variance > self._best.variance):
             self._best = evaluation
 
-    @property
-    def _is_rugged(self) -> bool:
-        return self._removed.shape[1] > 0 or self._n_cycles >= LONG
-
     def _out_of_time(self) -> bool:
         return time.perf_counter() > self._settings.deadline
 
     def _outcome(self, multipliers: FloatArray, end: Cycle | None = None) -> RunOutcome:
         """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
         assert self._fairest is not None
-        best = self._best
+        best, way = self._best, (self._n_cycles >= LONG, self._stood_alone)
         if end is not None and best is not None and end.point.evaluation.meets(self._tolerances):
             reached = end.point.evaluation
             unused = float(multipliers @ (self._tolerances - reached.discrepancies))
             if best.variance <= reached.variance + 2 * unused + VISIBLE:
                 view = (end.model, end.point) if end.moved <= NEAR else None
-                return RunOutcome(reached, self._fairest, True, multipliers, view, self._is_rugged)
-        return RunOutcome(best, self._fairest, False, multipliers, None, self._is_rugged)
+                return RunOutcome(reached, self._fairest, True, multipliers, view, *way)
+        return RunOutcome(best, self._fairest, False, multipliers, None, *way)

@@ -10,6 +10,7 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import Candidate
+from fairpca.solvers.budget._climb import Climb
 from fairpca.solvers.budget._conclusion import Conclusion
 from fairpca.solvers.budget._effort import NEARBY, ONE_DIRECTION, ONE_MEASURE, SEVERAL_MEASURES, affordable_starts
 from fairpca.solvers.budget._explorer import Explorer
@@ -17,22 +18,14 @@ from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
 from fairpca.solvers.budget._run import RunSettings, RunStart
 from fairpca.solvers.budget._starts import Starts
+from fairpca.solvers.budget._strict import StrictSearch
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
 OUT_OF_REACH = 2.0
 """Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
 
-WORTH_A_RUN = 0.95
-"""An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
-
 SECOND_LOOKS = 2
 """Other starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
-
-UNHURRIED = 0.25
-"""Share of the first multipliers with which a start is tried again."""
-
-NEARLY = 1.5
-"""h / tau up to which a tolerance that was not met is likely to be met by one component less."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,6 @@ class BudgetSearch:
         self._explorer = Explorer(problem, tolerances, limits, self._starts, self._journal, self._pool)
         self._effort = ONE_MEASURE
         self._pca = np.zeros_like(tolerances)
-        self._pca_was_tried = False
 
     def solve(self, init: str | FloatArray | WarmStart) -> Solution:
         most, least = self._live_range()
@@ -98,17 +90,13 @@ class BudgetSearch:
         if self._starts.has_few_rows and self._is_automatic:
             self._scan(most, least, self._try(first_live, start))
             return
-        if self._is_strict and first_live == most > least and self._is_automatic and not self._cheap_starts(most):
-            n_live = self._explorer.thinned(start, least)
-            if n_live < most:
-                # It has dropped what was one more.
-                self._search_below(n_live, least, n_live)
-                return
-            first = self._pool.best
-            if first.outcome.rugged:
-                first = self._from_pca(first)
-        else:
-            first = self._try(first_live, start, (self._settings.n_starts or 1) - 1)
+        may_thin = self._is_strict and first_live == most > least and self._is_automatic
+        if may_thin and not self._cheap_starts(most):
+            StrictSearch(self._tolerances, self._starts, self._explorer, self._pool, self._journal).search(
+                start, most, least
+            )
+            return
+        first = self._try(first_live, start, (self._settings.n_starts or 1) - 1)
         if self._is_doubtful(first):
             self._search_harder(most, least, first)
         elif (first.n_live == 1 or self._has_few_coordinates(first)) and self._is_automatic:
@@ -124,10 +112,6 @@ class BudgetSearch:
 
     def _n_coordinates(self, n_live: int) -> int:
         return (self._problem.rank - n_live) * n_live
-
-    def _fewer_may_keep_more(self, first: Candidate) -> bool:
-        """Tell whether one component less could keep so much more that it is worth a run."""
-        return first.variance < WORTH_A_RUN * float(self._problem.shares[: first.n_live - 1].sum())
 
     def _scan(self, most: int, least: int, first: Candidate) -> None:
         """Try every number of live components that may keep more, each as a fit that asks for no more would try it.
@@ -160,7 +144,7 @@ class BudgetSearch:
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
         may_hop = self._is_strict and affordable_starts(self._n_coordinates(candidate.n_live)) > 0
-        return may_hop or self._fewer_promise_more(candidate)
+        return may_hop or candidate.fewer_promise_more
 
     @property
     def _is_strict(self) -> bool:
@@ -176,51 +160,15 @@ class BudgetSearch:
     def _search_harder(self, most: int, least: int, first: Candidate) -> None:
         """Climb along the number of live components from a good guess, with more starts where they are cheap."""
         first = self._search_elsewhere(first, most > least)
-        if first.outcome.best is not None:
-            if self._fewer_promise_more(first):
-                self._climb(most, least)
-            if self._pool.best.n_live == most:
-                # Fewer live components do not help: it is the way that ended low.
-                self._try_other_basins()
+        climb = Climb(self._pool, self._journal, self._improves_with)
+        if first.outcome.best is None:
+            climb.from_guess(first.guess_of_fewer(self._tolerances, least), most, least)
             return
-        # One less will do where little is missing.
-        nearly = first.strain(self._tolerances) <= NEARLY
-        self._search_below(most, least, max(least, most - 1 if nearly else (most + 1) // 2))
-
-    def _fewer_promise_more(self, first: Candidate) -> bool:
-        """Tell whether fewer live components are worth a run."""
-        return not first.is_smooth or self._fewer_may_keep_more(first)
-
-    def _search_below(self, most: int, least: int, guess: int) -> None:
-        """Climb along the number of live components from a guess."""
-        if guess not in self._pool:
-            self._improves_with(guess)
-        if not self._pool.is_feasible:
-            self._find_feasible(least, self._pool.fewest)
-        self._climb(most, least)
-        best = self._pool.best
-        if best.outcome.rugged and self._is_automatic and not self._cheap_starts(best.n_live):
-            # The same way with more patience ends elsewhere.
-            self._explore(best.n_live, [self._starts.mean_matched(best.n_live, UNHURRIED)], 0, best)
-
-    def _climb(self, most: int, least: int) -> None:
-        """Try fewer live components than the best so far, or more, while that keeps more variance."""
-        for direction in (-1, 1):
-            n_live = self._pool.best.n_live + direction
-            while least <= n_live <= most and not self._journal.out_of_time:
-                if n_live in self._pool or not self._improves_with(n_live):
-                    break
-                n_live += direction
-
-    def _find_feasible(self, least: int, infeasible: int) -> None:
-        """Try fewer live components by bisection: the fewer there are, the easier the tolerance is met."""
-        below = least - 1
-        while infeasible - below > 1 and not self._journal.out_of_time:
-            middle = (below + infeasible) // 2
-            if self._improves_with(middle):
-                below = middle
-            else:
-                infeasible = middle
+        if first.fewer_promise_more:
+            climb.from_best(most, least)
+        if self._pool.best.n_live == most:
+            # Fewer live components do not help: it is the way that ended low.
+            self._try_other_basins()
 
     def _improves_with(self, n_live: int) -> bool:
         """Try a number of live components from several starts, and tell whether it is the best so far."""
@@ -236,15 +184,8 @@ class BudgetSearch:
         best = self._pool.best
         if not best.outcome.rugged or not self._is_automatic or self._cheap_starts(best.n_live):
             return
-        self._from_pca(best)
+        self._explorer.explore_from(best.n_live, self._starts.pca(best.n_live), best)
         self._explorer.bounce()
-
-    def _from_pca(self, best: Candidate) -> Candidate:
-        """Return the better of a candidate and what plain PCA leads to, which is tried once."""
-        if self._pca_was_tried:
-            return best
-        self._pca_was_tried = True
-        return self._explore(best.n_live, [self._starts.pca(best.n_live)], 0, best)
 
     def _cheap_starts(self, n_live: int) -> int:
         """Return how many other starts are tried where that is hard."""

@@ -23,7 +23,7 @@ class ThinningRun(BudgetRun):
 
     With all components a strict tolerance costs each of them nearly all of its variance before it is met, or is not met
     at all, which takes long to find out. Close to the tolerances the run ends: from other starts with as many
-    components as are left, more is kept. Where none is dropped it ends as well as soon as the way turns out rugged.
+    components as are left, more is kept. Where none is dropped it is a run as any other.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ThinningRun(BudgetRun):
     def _elsewhere(self, cycle: Cycle, search: MultiplierSearch) -> Evaluation | None:
         here = cycle.point.evaluation
         has_dropped, strain = self.n_live < self._most, here.strain(self._tolerances)
-        self._given_up = strain <= IN_REACH if has_dropped else self._is_rugged
+        self._given_up = has_dropped and strain <= IN_REACH
         if self._given_up:
             return None
         # Fewer components do not bring rows back that stand alone; multipliers that have grown on them tell nothing.
@@ -66,4 +66,5 @@ class ThinningRun(BudgetRun):
         self._problem = self._problem.with_components(self.n_live - 1)
         self._radius = math.sqrt(self.n_live)
         search.restart(search.multipliers)
+        search.hurry()
         return self._evaluate(np.ascontiguousarray(others))

@@ -147,6 +147,17 @@ def test_metric_shifts_an_indefinite_hessian_until_it_is_positive(rng):
     assert not Metric(H, may_shift=False).is_definite
 
 
+@pytest.mark.parametrize("likely_level", range(10))
+@pytest.mark.parametrize("lowest", [-40.0, -1.0, -1e-3, 1.0])
+def test_where_the_shift_is_looked_for_first_does_not_matter(rng, lowest, likely_level):
+    basis = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    H = (basis * [lowest, 2.0, 5.0, 7.0]) @ basis.T
+    plain, hinted = Metric(H), Metric(H, likely_level=likely_level)
+    g = rng.normal(size=4)
+    assert (hinted.shift, hinted.level) == (plain.shift, plain.level)
+    np.testing.assert_array_equal(hinted.solve(g), plain.solve(g))
+
+
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize("standardize", [True, False])
 def test_budget_is_met_and_used(two_groups, tolerance, standardize):

@@ -160,6 +160,14 @@ def test_compiled_loops_refuse_shapes_that_disagree(native):
         native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 1, 5)), 0, 1, 1)
 
 
+def test_the_compiled_loop_puts_blocks_together_of_arrays_that_agree_only(native):
+    whole, outer, same = np.ones((6, 6)), np.ones((3, 6)), np.ones((3, 3))
+    with pytest.raises(ValueError, match="do not agree in shape"):
+        native.hessian_blocks(whole, outer[:2].copy(), same, whole.copy(), True)
+    with pytest.raises(TypeError, match="format 'f'"):
+        native.hessian_blocks(whole.astype(np.float32), outer, same, whole.copy(), True)
+
+
 @pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize(("n", "p", "d"), [(150, 6, 2), (140, 25, 3), (300, 9, 1)])
 def test_hessian_agrees_with_hessian_vector_products(rng, n, p, d):

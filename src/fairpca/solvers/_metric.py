@@ -9,6 +9,9 @@ from fairpca._utils.typing import FloatArray, IntArray
 GROWTH = 8.0
 """Factor by which the shift nu grows until the shifted Hessian is positive definite."""
 
+LEAST_SHIFT = 1e-4
+"""The first nu above 0, in units of the mean size of the diagonal."""
+
 
 class Metric:
     """The Cholesky factor of H + nu I, with the least nu of a geometric sequence that makes it positive definite.
@@ -25,6 +28,14 @@ class Metric:
         Diagonal of H on all coordinates. Outside the leading ones H is taken to be diagonal.
     may_shift : bool, default=True
         Whether nu may grow. If not, and the first nu is not enough, `is_definite` is false and there is no factor.
+    likely_level : int, default=0
+        Which nu above the first is likely to be the least that is enough, as it was of a similar Hessian: it is tried
+        first. The answer is the same.
+
+    Attributes
+    ----------
+    level : int
+        Which nu it is: 0 is the first one.
     """
 
     def __init__(
@@ -34,6 +45,7 @@ class Metric:
         leading: IntArray | None = None,
         diagonal: FloatArray | None = None,
         may_shift: bool = True,
+        likely_level: int = 0,
     ) -> None:
         self._whole = leading is None or diagonal is None or len(leading) == len(diagonal)
         # A positive definite matrix has a positive diagonal, which is told without a factor.
@@ -42,23 +54,39 @@ class Metric:
             self._leading, self._others = leading, np.delete(np.arange(len(diagonal)), leading)
             self._diagonal = diagonal[self._others]
             smallest = min(smallest, float(self._diagonal.min()))
-        self.shift = shift
-        self.is_definite = smallest + shift > 0.0 and self._is_factored(hessian)
+        self._hessian, self._smallest = hessian, smallest
+        self._shifts = [shift]
+        self.level = likely_level if may_shift else 0
+        self.is_definite = self._is_factored(self.level)
+        if self.is_definite:
+            while self.level > 0 and self._is_factored(self.level - 1):
+                self.level -= 1
         while may_shift and not self.is_definite:
-            scale = max(float(np.abs(hessian.diagonal()).mean()), 1e-300)
-            self.shift = max(GROWTH * self.shift, 1e-4 * scale)
-            self.is_definite = smallest + self.shift > 0.0 and self._is_factored(hessian)
+            self.level += 1
+            self.is_definite = self._is_factored(self.level)
+        self.shift = self._shift_of(self.level)
 
-    def _is_factored(self, hessian: FloatArray) -> bool:
-        """Factor H + nu I, and tell whether it is positive definite.
+    def _shift_of(self, level: int) -> float:
+        while len(self._shifts) <= level:
+            scale = max(float(np.abs(self._hessian.diagonal()).mean()), 1e-300)
+            self._shifts.append(max(GROWTH * self._shifts[-1], LEAST_SHIFT * scale))
+        return self._shifts[level]
+
+    def _is_factored(self, level: int) -> bool:
+        """Tell whether H + nu I is positive definite, and keep its factor where it is.
 
         By LAPACK's own routines: what scipy wraps around them takes longer than they do on a hundred coordinates.
         """
-        shifted = hessian.copy(order="F")
-        if self.shift != 0.0:
-            np.einsum("ii->i", shifted)[...] += self.shift
-        self._factor, failed = dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
-        return failed == 0
+        shift = self._shift_of(level)
+        if self._smallest + shift <= 0.0:
+            return False
+        shifted = self._hessian.copy(order="F")
+        if shift != 0.0:
+            np.einsum("ii->i", shifted)[...] += shift
+        factor, failed = dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+        if failed == 0:
+            self._factor = factor
+        return bool(failed == 0)
 
     def solve(self, gradient: FloatArray) -> FloatArray:
         """Return (H + nu I)^{-1} g."""

@@ -44,6 +44,8 @@ static PyMethodDef methods[] = {
      "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
     {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
      "gaussian_lanes(Z, operand, sums, share, shares, threads[, scales, n_first]): operand @ K, in parts to be summed."},
+    {"hessian_blocks", hessian_blocks, METH_VARARGS,
+     "hessian_blocks(crossings, outer, same, hessian, is_halved): put the blocks of a Hessian together."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
     {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
     {"feature_moments", feature_moments, METH_VARARGS,

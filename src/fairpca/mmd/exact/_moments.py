@@ -9,6 +9,7 @@ import numpy as np
 
 from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.mmd import compiled
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact._gaussian import MANY_COLUMNS, weighted_products_of_orders
 from fairpca.mmd.exact._outer import outer_sums, squares_of, upper_indices
@@ -104,10 +105,21 @@ class KernelMoments:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
         d, q = Z.shape[1], N.shape[1]
         with single_threaded_blas():
-            crossings = self._crossings(q).reshape(d, q, d, q)
-            outer = outer_sums(N, self.row_sums)
-        same = self.same + self.same.T
-        hessian = np.empty((d, q, d, q))
+            crossings, outer = self._crossings(q), outer_sums(N, self.row_sums)
+        hessian, same = np.empty((d * q, d * q)), self.same + self.same.T
+        if compiled.is_compiled() and q > 0:
+            # Few moments are float64 whatever the rows are.
+            outer, same = (np.ascontiguousarray(each, dtype=crossings.dtype) for each in (outer, same))
+            compiled.native.hessian_blocks(crossings, outer, same, hessian, self.is_halved)
+        else:
+            self._fill_blocks(hessian, crossings, outer, same)
+        return hessian
+
+    def _fill_blocks(self, hessian: FloatArray, crossings: AnyArray, outer: AnyArray, same: AnyArray) -> None:
+        """Put the blocks together, as the compiled loop does."""
+        q = len(same)
+        d = len(hessian) // max(1, q)
+        hessian, crossings = (each.reshape(d, q, d, q) for each in (hessian, crossings))
 
         def fill_blocks(a: int) -> None:
             # N'CN without its [a = b] part is M + M': symmetric, and the same for (a, b) and (b, a).
@@ -123,7 +135,6 @@ class KernelMoments:
             hessian[a:, :, a] = blocks.transpose(1, 0, 2)
 
         run_all([partial(fill_blocks, a) for a in range(d)])
-        return hessian.reshape(d * q, d * q)
 
     def _crossings(self, q: int) -> AnyArray:
         """Return U' `crossed`; where it is not halved, without blocks below the diagonal."""

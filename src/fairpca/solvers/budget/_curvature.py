@@ -86,12 +86,26 @@ class Model:
         np.einsum("ii->i", hessian)[...] -= self.chart.variance_hessian[self.leading]
         return hessian
 
-    def newton_step(self, point: ChartPoint, lagrangian: Lagrangian, radius: float) -> tuple[Metric, FloatArray]:
-        """Return the metric and the shifted Newton step of a Lagrangian, no longer than `radius`."""
+    def newton_step(
+        self, point: ChartPoint, lagrangian: Lagrangian, radius: float, likely_level: int = 0
+    ) -> tuple[Metric, FloatArray]:
+        """Return the metric and the shifted Newton step of a Lagrangian, no longer than `radius`.
+
+        Parameters
+        ----------
+        point : ChartPoint
+            Where.
+        lagrangian : Lagrangian
+            Whose step.
+        radius : float
+            Longest step that is trusted.
+        likely_level : int, default=0
+            See `Metric`.
+        """
         gradient = lagrangian.gradient(point)
         hessian = self._hessian_with_springs(point, lagrangian)
         of_variance = -self.chart.variance_hessian
-        metric = Metric(hessian, 0.0, self.leading, of_variance)
+        metric = Metric(hessian, 0.0, self.leading, of_variance, likely_level=likely_level)
         step = -metric.solve(gradient)
         while np.linalg.norm(step) > radius:
             shift = max(GROWTH * metric.shift, 1e-3 * float(np.abs(np.diag(hessian)).mean()))

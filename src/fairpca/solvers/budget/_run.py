@@ -146,7 +146,7 @@ class BudgetRun:
         self._fairest: Evaluation | None = None
         self._removed = np.zeros((len(problem.variances), 0))
         self._given_up = self._stood_alone = False
-        self._n_cycles = 0
+        self._n_cycles = self._shift_level = 0
         self._search: MultiplierSearch
         self._ahead: View | Evaluation
 
@@ -224,7 +224,8 @@ class BudgetRun:
             search.record(point.evaluation.discrepancies, search.multipliers, minimised=True)
             return Cycle(search.multipliers, model, point, 0.0, 0, collected=True)
         lagrangian = search.lagrangian(model, point, self._radius)
-        metric, direction = model.newton_step(point, lagrangian, self._radius)
+        metric, direction = model.newton_step(point, lagrangian, self._radius, self._shift_level)
+        self._shift_level = metric.level
         here = lagrangian.seen_from(point)
         gain = first_gain = -float(here.gradient @ direction)
         pairs: list[CurvedPair] = []

@@ -17,7 +17,7 @@ from fairpca.mmd._mixture import GAUSSIAN, Mixture
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
-SMALL = 2_000_000
+SMALL = 400_000
 """Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
 up: waking another takes as long."""
 

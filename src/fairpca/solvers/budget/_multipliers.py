@@ -20,6 +20,10 @@ LARGEST_FACTOR = 4.0
 MOST_STAYS = 1
 """Cycles that multipliers are kept for while their minimiser has not been reached."""
 
+FAR, FIRST_FAR = 2.0, 1.3
+"""h / target above which multipliers are kept for another cycle where their minimiser has not been reached; the first
+ones, whose effect nothing is known of, sooner."""
+
 CLOSE = 0.7
 """|log(h / target)| below which the quadratic model of h is trusted."""
 
@@ -89,7 +93,8 @@ class MultiplierSearch:
             self.stiffness = np.maximum(4.0 * self.stiffness, self.multipliers / self.targets)
             self._history.clear()
         ratios = np.maximum(here.discrepancies, TINY) / self.targets
-        unfinished = not self._minimised and self._stays < self._most_stays and float(ratios.max()) > 2.0
+        far = FIRST_FAR if len(self._history) == 1 else FAR
+        unfinished = not self._minimised and self._stays < self._most_stays and float(ratios.max()) > far
         if self.stiffness.any():
             self._stays = 0
             self._tighten_springs(here)

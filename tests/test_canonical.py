@@ -39,6 +39,7 @@ def test_tables_that_differ_by_order_are_one_table(case):
 
 
 @settings(max_examples=30, deadline=None)
+@example(Odd("normal", 1085, 27, 1, 2, 0.0, "float32", False, 1, 1.0))
 @given(odd())
 def test_units_and_names_do_not_enter(case):
     X, groups = case.X.astype(float), case.groups
@@ -50,6 +51,16 @@ def test_units_and_names_do_not_enter(case):
     ):
         np.testing.assert_array_equal(other.rows, plain.rows)
         np.testing.assert_array_equal(other.columns, plain.columns)
+
+
+def test_rows_and_columns_that_differ_in_their_last_digits_are_told_apart(rng):
+    years = 2.0e9 + rng.permutation(300)
+    X = np.column_stack([years, np.ones(300), years + 0.25])
+    X[0, 1] = 2.0
+    rows, columns = rng.permutation(300), rng.permutation(3)
+    other = X[np.ix_(rows, columns)]
+    one, two = CanonicalOrder.of(X, None), CanonicalOrder.of(other, None)
+    np.testing.assert_array_equal(ordered_table(one, X), ordered_table(two, other))
 
 
 @given(odd())

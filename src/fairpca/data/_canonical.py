@@ -10,14 +10,12 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 Hashes = npt.NDArray[np.uint64]
 
-ROUNDS = 2
-"""Each tells apart what the one before could not; tables with more symmetry than two rounds see are regular designs."""
-
 SYMMETRIC_ROWS = 200
 """Rows up to which ties between rows of regular designs are broken one by one."""
 
-GRID = 2.0**40
-"""Parts of the largest entry in which entries are told apart."""
+FRACTION, KEPT = 52, 24
+"""Bits of the fraction of a float64, and how many of them tell entries apart: rounding moves the last two or three, and
+reaches those that are kept once in a hundred million entries."""
 
 HASHED_CELLS = 2**16
 """Cells that are hashed at a time, half a megabyte."""
@@ -59,7 +57,7 @@ class CanonicalOrder:
         numbers : ndarray of shape (n, k), default=None
             What else is known of each row, such as its mass; NaN where it is not.
         """
-        cells, varies, largest = _cells(X)
+        cells, varies, largest = _cells(X, KEPT)
         codes = np.zeros(len(X), int) if groups is None else np.unique(groups, return_inverse=True)[1]
         marks = np.zeros(len(X), np.uint64) if numbers is None else _marks(numbers)
         rows, columns = _hashed(cells, codes, marks)
@@ -69,8 +67,13 @@ class CanonicalOrder:
                 marks[tied] = marks.max() + np.uint64(1)
                 rows, columns = _hashed(cells, codes, marks)
         # Columns of one shape in several units are told apart by these: standardised they are the same.
-        varying = np.flatnonzero(varies)[np.lexsort((largest, columns))]
-        return cls(np.argsort(rows, kind="stable"), np.concatenate([varying, np.flatnonzero(~varies)]))
+        row_keys, column_keys = [rows], [largest, columns]
+        if _are_tied(rows) or _are_tied(columns):
+            # Told apart by bits that are not kept, if at all.
+            exact_rows, exact_columns = _hashed(_cells(X, FRACTION)[0], codes, rows)
+            row_keys, column_keys = [exact_rows, *row_keys], [exact_columns, *column_keys]
+        varying = np.flatnonzero(varies)[np.lexsort(column_keys)]
+        return cls(np.lexsort(row_keys), np.concatenate([varying, np.flatnonzero(~varies)]))
 
     @property
     def places(self) -> IntArray:
@@ -81,8 +84,8 @@ class CanonicalOrder:
 def _marks(numbers: FloatArray) -> Hashes:
     """Return a hash of the numbers of each row, with room above for the marks that break ties."""
     known = np.nan_to_num(numbers, nan=-1.0)
-    whole = _in_whole_numbers(known.T, np.abs(known).max(axis=0, initial=0.0))
-    columns = _mixed(whole + np.arange(len(whole), dtype=np.uint64)[:, None])
+    rounded = _rounded_bits(known.T, np.abs(known).max(axis=0, initial=0.0), KEPT)
+    columns = _mixed(rounded + np.arange(len(rounded), dtype=np.uint64)[:, None])
     marks: Hashes = _mixed(columns.sum(axis=0, dtype=np.uint64)) >> np.uint64(1)
     return marks
 
@@ -90,28 +93,52 @@ def _marks(numbers: FloatArray) -> Hashes:
 def _hashed(cells: Hashes, codes: IntArray, marks: Hashes) -> tuple[Hashes, Hashes]:
     """Return hashes of rows, which begin as they are marked, and of columns.
 
+    A second round tells apart what the first could not; tables with more symmetry than two see are regular designs.
+    """
+    rows = _mixed(marks.copy())
+    columns = _of_columns(cells, rows)
+    rows = _of_rows(cells, rows, columns, codes)
+    if _are_tied(rows):
+        columns = _of_columns(cells, rows)
+        return _of_rows(cells, rows, columns, codes), columns
+    return rows, _of_columns(cells, rows) if _are_tied(columns) else columns
+
+
+def _of_columns(cells: Hashes, rows: Hashes) -> Hashes:
+    """Return hashes of columns, given those of rows.
+
     Cells come column by column: sums along long lines take a third of the time of those along short ones.
     """
-    rows, columns = _mixed(marks.copy()), np.zeros(len(cells), np.uint64)
-    for _ in range(ROUNDS):
-        seen = np.zeros_like(rows)
-        for some in _column_blocks(cells):
-            columns[some] = _mixed(cells[some] + rows).sum(axis=1, dtype=np.uint64)
-            seen += _mixed(cells[some] + columns[some, None]).sum(axis=0, dtype=np.uint64)
-        rows = _mixed(rows + seen)
-        rows = _mixed(rows + _of_groups(rows, codes)[codes])
-    return rows, columns
+    hashes = [_mixed(cells[some] + rows).sum(axis=1, dtype=np.uint64) for some in _column_blocks(cells)]
+    return np.concatenate([np.zeros(0, np.uint64), *hashes])
 
 
-def _cells(X: AnyArray) -> tuple[Hashes, BoolArray, FloatArray]:
-    """Return the hashes of the cells of columns that vary, column by column, which these are, and their largest."""
+def _of_rows(cells: Hashes, rows: Hashes, columns: Hashes, codes: IntArray) -> Hashes:
+    """Return hashes of rows, given those that they had and those of columns."""
+    seen = np.zeros_like(rows)
+    for some in _column_blocks(cells):
+        seen += _mixed(cells[some] + columns[some, None]).sum(axis=0, dtype=np.uint64)
+    rows = _mixed(rows + seen)
+    return _mixed(rows + _of_groups(rows, codes)[codes])
+
+
+def _are_tied(hashes: Hashes) -> bool:
+    ordered = np.sort(hashes)
+    return bool(np.any(ordered[1:] == ordered[:-1]))
+
+
+def _cells(X: AnyArray, n_bits: int) -> tuple[Hashes, BoolArray, FloatArray]:
+    """Return the hashes of the cells of columns that vary, column by column, which these are, and their largest.
+
+    Cells are in units of the largest of their column, to so many bits.
+    """
     cells, varies, sizes = np.empty(X.shape[::-1], np.uint64), np.empty(X.shape[1], bool), np.empty(X.shape[1])
     for some in _column_blocks(cells):
         by_column = np.ascontiguousarray(X[:, some].T)
         smallest, largest = by_column.min(axis=1), by_column.max(axis=1)
         varies[some] = smallest < largest
         sizes[some] = np.maximum(-smallest, largest)
-        cells[some] = _mixed(_in_whole_numbers(by_column, sizes[some]))
+        cells[some] = _mixed(_rounded_bits(by_column, sizes[some], n_bits))
     return (cells, varies, sizes) if varies.all() else (cells[varies], varies, sizes[varies])
 
 
@@ -129,11 +156,16 @@ def _first_tied(cells: Hashes, rows: Hashes) -> int | None:
     return int(first[index[differs].min()]) if len(differs) else None
 
 
-def _in_whole_numbers(by_column: AnyArray, largest: AnyArray) -> Hashes:
-    """Return columns in units of 2^-40 of their largest entries: rounding, hence their units, does not show."""
+def _rounded_bits(by_column: AnyArray, largest: AnyArray, n_bits: int) -> Hashes:
+    """Return the bits of columns in units of their largest entries, rounded so that units do not show."""
     numbers = np.divide(by_column, np.where(largest > 0, largest, 1.0)[:, None], dtype=np.float64)
-    numbers *= GRID
-    return np.rint(numbers, out=numbers).astype(np.int64).view(np.uint64)
+    numbers += 0.0  # -0.0 equals 0.0
+    bits = numbers.view(np.uint64)
+    if n_bits < FRACTION:
+        last = np.uint64(1 << (FRACTION - n_bits))
+        bits += last >> np.uint64(1)
+        bits &= ~(last - np.uint64(1))
+    return bits
 
 
 def _of_groups(rows: Hashes, codes: IntArray) -> Hashes:

@@ -22,8 +22,8 @@ from fairpca.solvers.budget._tilt import Tilt
 FAR = 1.5
 """Multiple of the tolerance above which the fairest of several starts tells that others will not meet it either."""
 
-BOUNCES, MOST_BOUNCES = (10.0, 3.0), 3
-"""Multiples of the tolerances from which the way back may end higher, and how often that is tried."""
+BOUNCES = 10.0, 3.0
+"""Multiples of the tolerances from which the way back may end higher."""
 
 DETOUR = 10.0
 """Multiple of the tolerances by way of which random starts go."""
@@ -67,8 +67,8 @@ class Explorer:
         self._journal = journal
         self._pool = pool
 
-    def thinned(self, start: RunStart, fewest: int) -> int:
-        """Run from a start while components may be dropped, and return how many stayed live.
+    def thinned(self, start: RunStart, fewest: int) -> tuple[int, bool]:
+        """Run from a start while components may be dropped, and return how many stayed live, and whether it was lost.
 
         Where all did, where the run has come to is a candidate.
 
@@ -85,7 +85,7 @@ class Explorer:
         outcome = run.run(start)
         if run.n_live == n_live:
             self._pool.put(Candidate(n_live, outcome, problem))
-        return run.n_live
+        return run.n_live, outcome.is_lost
 
     def explore(
         self, n_live: int, starts: Sequence[RunStart], n_others: int, effort: Effort, best: Candidate | None = None
@@ -116,7 +116,7 @@ class Explorer:
         return best
 
     def explore_from(
-        self, n_live: int, start: RunStart, best: Candidate | None, settings: RunSettings | None = None
+        self, n_live: int, start: RunStart, best: Candidate | None, multiples: Sequence[float] = ()
     ) -> Candidate:
         """Return the better of what is known and what a start leads to, and put it into the pool.
 
@@ -128,12 +128,22 @@ class Explorer:
             First point.
         best : Candidate or None
             What is known.
-        settings : RunSettings, default=None
-            Other limits.
+        multiples : sequence of float, default=()
+            Multiples of the tolerances by way of which it goes.
         """
+        return self._better(n_live, start, best, multiples, self._settings)
+
+    def _better(
+        self,
+        n_live: int,
+        start: RunStart,
+        best: Candidate | None,
+        multiples: Sequence[float],
+        settings: RunSettings,
+    ) -> Candidate:
         if best is None or not self._journal.out_of_time:
-            problem = self._problem.with_components(n_live)
-            outcome = self._run(problem, settings).run(start, self._pool.most_variance(besides=n_live))
+            problem, floor = self._problem.with_components(n_live), self._pool.most_variance(besides=n_live)
+            outcome = self._ladder(problem, settings).descend(start, multiples, floor)
             candidate = Candidate(n_live, outcome, problem)
             if best is None or (not candidate.is_like(best, self._tolerances) and self._is_better(candidate, best)):
                 best = candidate
@@ -152,7 +162,7 @@ class Explorer:
         best : Candidate, default=None
             What is known.
         """
-        return self.explore_from(n_live, start, best, self._first_look)
+        return self._better(n_live, start, best, (), self._first_look)
 
     def go_on(self) -> None:
         """Go on with the best where it was left off."""
@@ -191,19 +201,14 @@ class Explorer:
         return self._ladder(best.problem, settings).descend(start, (DETOUR,) if detours else (), floor)
 
     def bounce(self) -> None:
-        """Go from the best answer to looser tolerances and back, far and near in turns, while that keeps more."""
-        n_vain = 0
-        for number in range(MOST_BOUNCES):
+        """Go from the best answer to looser tolerances and back, far, then near."""
+        for multiple in BOUNCES:
             best = self._pool.best
-            if best.outcome.best is None or self._journal.out_of_time or n_vain == len(BOUNCES):
+            if best.outcome.best is None or self._journal.out_of_time:
                 return
-            multiple = BOUNCES[number % len(BOUNCES)]
             again = replace(best, outcome=self._ladder(best.problem).bounce(best.outcome, multiple))
             if again.variance > best.variance + SETTLED and self._is_better(again, best):
                 self._pool.put(again)
-                n_vain = 0
-            else:
-                n_vain += 1
 
     def polish(self) -> None:
         """Go on from a best point that is not stationary with a spring, so that it is not left for another basin."""
@@ -258,8 +263,8 @@ class Explorer:
     def _first_look(self) -> RunSettings:
         return replace(self._settings, is_first_look=True)
 
-    def _run(self, problem: FairSubspaceProblem, settings: RunSettings | None = None) -> BudgetRun:
-        return BudgetRun(problem, self._tolerances, settings or self._settings, self._journal.note)
+    def _run(self, problem: FairSubspaceProblem) -> BudgetRun:
+        return BudgetRun(problem, self._tolerances, self._settings, self._journal.note)
 
     def _ladder(self, problem: FairSubspaceProblem, settings: RunSettings | None = None) -> Ladder:
         return Ladder(problem, self._tolerances, settings or self._settings, self._journal.note)

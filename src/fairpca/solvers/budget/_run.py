@@ -41,7 +41,8 @@ MAX_RELEASES = 3
 class RunSettings:
     """Limits of a run: cycles, quasi-Newton steps in each, and the gain in variance share that counts as none.
 
-    A first look is left off when it has become long and meets the tolerances, and given up where rows stand alone.
+    A first look is left off when it has become long and meets the tolerances. It is lost where it does not meet them by
+    then, or rows stand alone, and given up.
     """
 
     max_cycles: int
@@ -89,10 +90,10 @@ class RunOutcome:
         Multipliers at the end.
     view : View or None
         The end, if it is `best`, in a chart whose centre is near it.
-    is_long : bool
-        Whether the way was long.
-    stood_alone : bool
-        Whether rows stood alone.
+    rugged : bool
+        Whether the way was long, or rows that stood alone had to be brought back: another start may end higher.
+    is_lost : bool
+        Whether it was a first look that did not find its way.
     left_off : BudgetRun, default=None
         The run, where it was left off and can go on.
     """
@@ -102,14 +103,9 @@ class RunOutcome:
     stationary: bool
     multipliers: FloatArray
     view: View | None
-    is_long: bool
-    stood_alone: bool
+    rugged: bool
+    is_lost: bool = False
     left_off: "BudgetRun | None" = None
-
-    @property
-    def rugged(self) -> bool:
-        """Whether another start may end higher: the way was long, or not only the gradient could lead it."""
-        return self.is_long or self.stood_alone
 
 
 class BudgetRun:
@@ -145,7 +141,7 @@ class BudgetRun:
         self._best: Evaluation | None = None
         self._fairest: Evaluation | None = None
         self._removed = np.zeros((len(problem.variances), 0))
-        self._given_up = self._stood_alone = False
+        self._given_up = self._is_lost = False
         self._n_cycles = self._shift_level = 0
         self._search: MultiplierSearch
         self._ahead: View | Evaluation
@@ -198,8 +194,11 @@ class BudgetRun:
                 here, reusable = elsewhere, False
             search.advance(here)
             self._ahead = (cycle.model, cycle.point) if reusable else here
-            if self._settings.is_first_look and self._n_cycles == LONG and self._best is not None:
-                return replace(self._outcome(cycle.multipliers), left_off=self)
+            if self._settings.is_first_look and self._n_cycles == LONG:
+                if self._best is not None:
+                    return replace(self._outcome(cycle.multipliers), left_off=self)
+                self._is_lost = True
+                break
         return self._outcome(search.multipliers)
 
     def _seen_before(self, view: View) -> Evaluation:
@@ -291,8 +290,8 @@ class BudgetRun:
         here = cycle.point.evaluation
         frame, removed = here.point, self._isolated(here)
         stand_alone = removed.shape[1] > self._removed.shape[1]
-        self._stood_alone |= stand_alone
-        self._given_up = self._settings.is_first_look or not stand_alone
+        self._is_lost = stand_alone and self._settings.is_first_look
+        self._given_up = self._is_lost or not stand_alone
         if self._given_up:
             return None
         self._removed = removed
@@ -330,11 +329,11 @@ class BudgetRun:
     def _outcome(self, multipliers: FloatArray, end: Cycle | None = None) -> RunOutcome:
         """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
         assert self._fairest is not None
-        best, way = self._best, (self._n_cycles >= LONG, self._stood_alone)
+        best, rugged = self._best, self._removed.shape[1] > 0 or self._n_cycles >= LONG
         if end is not None and best is not None and end.point.evaluation.meets(self._tolerances):
             reached = end.point.evaluation
             unused = float(multipliers @ (self._tolerances - reached.discrepancies))
             if best.variance <= reached.variance + 2 * unused + VISIBLE:
                 view = (end.model, end.point) if end.moved <= NEAR else None
-                return RunOutcome(reached, self._fairest, True, multipliers, view, *way)
-        return RunOutcome(best, self._fairest, False, multipliers, None, *way)
+                return RunOutcome(reached, self._fairest, True, multipliers, view, rugged)
+        return RunOutcome(best, self._fairest, False, multipliers, None, rugged, self._is_lost)

@@ -12,6 +12,10 @@ from fairpca.solvers.budget._pool import Pool
 from fairpca.solvers.budget._run import RunStart
 from fairpca.solvers.budget._starts import Starts
 
+DETOURS = 100.0, 10.0
+"""Multiples of the tolerances by way of which plain PCA leads to other optima than straight on. On some tables they are
+better, on some worse."""
+
 UNHURRIED = 0.25
 """Share of the first multipliers with which a start is tried again."""
 
@@ -42,7 +46,7 @@ class StrictSearch:
     explorer: Explorer
     pool: Pool
     journal: Journal
-    _not_the_straight_way: set[int] = field(default_factory=set, init=False)
+    _lost: set[int] = field(default_factory=set, init=False)
 
     def search(self, start: RunStart, most: int, least: int) -> None:
         """Search from a start with the most live components.
@@ -54,14 +58,15 @@ class StrictSearch:
         most, least : int
             How many components may be live.
         """
-        guess = top = self.explorer.thinned(start, least)
-        if top == most:
+        guess, is_lost = self.explorer.thinned(start, least)
+        # What was dropped on the way was more than can stay, unless it was lost.
+        top = most if is_lost else guess
+        if guess == most:
             first = self._or_from_pca(self.pool.best)
             if self.pool.is_feasible and not first.fewer_promise_more:
                 return
             if not self.pool.is_feasible:
                 guess = first.guess_of_fewer(self.tolerances, least)
-        # What was dropped on the way was one more than can stay.
         Climb(self.pool, self.journal, self._improves_with).from_guess(guess, top, least)
         if self.pool.is_feasible:
             self._look_again()
@@ -73,16 +78,18 @@ class StrictSearch:
         return self._or_from_pca(first).variance > before
 
     def _or_from_pca(self, first: Candidate) -> Candidate:
-        """Return a first look, or what plain PCA leads to where it was given up for rows that stood alone."""
-        if not first.outcome.stood_alone:
+        """Return a first look, or the best of what plain PCA leads to where the look was lost."""
+        if not first.outcome.is_lost:
             return first
-        self._not_the_straight_way.add(first.n_live)
-        return self.explorer.explore_from(first.n_live, self.starts.pca(first.n_live), first)
+        n_live = first.n_live
+        self._lost.add(n_live)
+        straight = self.explorer.explore_from(n_live, self.starts.pca(n_live), first)
+        return self.explorer.explore_from(n_live, self.starts.pca(n_live), straight, DETOURS)
 
     def _look_again(self) -> None:
         """Try other ways to the best where the first was rugged, and go on with the best of them."""
         best = self.pool.best
-        if best.outcome.rugged and best.n_live in self._not_the_straight_way:
+        if best.n_live in self._lost:
             self.explorer.bounce()
         elif best.outcome.rugged:
             # The same way with more patience ends elsewhere.

@@ -13,6 +13,9 @@ from fairpca.solvers.budget._cycle import Cycle
 from fairpca.solvers.budget._multipliers import MultiplierSearch
 from fairpca.solvers.budget._run import BudgetRun, RunSettings
 
+ALONE = 0.5
+"""Share of h that a row makes up by itself where fewer components would not help."""
+
 FAR, IN_REACH = 2.0, 1.5
 """Multiples of the tolerance: above the one a run begins to drop components, below the other it has told how many are
 left."""
@@ -50,6 +53,11 @@ class ThinningRun(BudgetRun):
         """Components that are live at the end."""
         return self._problem.n_components
 
+    def _rows_stand_alone(self, here: Evaluation) -> bool:
+        """Tell whether it is single rows that are left: multipliers grow on them, and any component seems too much."""
+        alone = self._problem.discrepancy.isolated_directions(here.point, ALONE * here.discrepancies)
+        return alone.shape[1] > 0
+
     def _elsewhere(self, cycle: Cycle, search: MultiplierSearch) -> Evaluation | None:
         here = cycle.point.evaluation
         has_dropped, strain = self.n_live < self._most, here.strain(self._tolerances)
@@ -63,6 +71,9 @@ class ThinningRun(BudgetRun):
         gain, others = dropping(here, cycle.multipliers)
         if gain <= 0.0:
             return super()._elsewhere(cycle, search)
+        if self._rows_stand_alone(here):
+            self._is_lost = self._given_up = True
+            return None
         self._problem = self._problem.with_components(self.n_live - 1)
         self._radius = math.sqrt(self.n_live)
         search.restart(search.multipliers)

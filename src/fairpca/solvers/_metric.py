@@ -58,13 +58,20 @@ class Metric:
         self._shifts = [shift]
         self.level = likely_level if may_shift else 0
         self.is_definite = self._is_factored(self.level)
-        if self.is_definite:
-            while self.level > 0 and self._is_factored(self.level - 1):
-                self.level -= 1
+        if self.is_definite and self.level > 0 and self._is_factored(self.level - 1):
+            self.level = self._least_below(self.level - 1)
         while may_shift and not self.is_definite:
             self.level += 1
             self.is_definite = self._is_factored(self.level)
         self.shift = self._shift_of(self.level)
+
+    def _least_below(self, level: int) -> int:
+        """Return the least nu that is enough, given one that is; where less was enough than expected it is often 0."""
+        if level > 0 and self._is_factored(0):
+            return 0
+        while level > 1 and self._is_factored(level - 1):
+            level -= 1
+        return level
 
     def _shift_of(self, level: int) -> float:
         while len(self._shifts) <= level:

@@ -1,12 +1,12 @@
 """Strict tolerances: variance kept, seconds and counts against their bars, fit against path, and how much is luck.
 
-    python benchmarks/strict.py                    # all parts, about half an hour
+    python benchmarks/strict.py                    # all parts, about an hour
     python benchmarks/strict.py kept agree --save  # some; keep the results
 
-`kept` fits the published splits. `agree` compares a fit with the path that ends at the same tolerance. `spread` fits
-each table in three orders of its rows, with one thread and with two; `bits` with columns scaled by 1 + 1e-12, which
-decides at strict tolerances which of many optima is found. `components` asks for more and more components of one
-kernel: none may keep less. `hopeless` fits a table whose tolerances are out of reach.
+`kept` fits the published splits; of short fits the fastest of several counts. `agree` compares a fit with the path that
+ends at the same tolerance. `spread` fits each table in three orders of its rows, with one thread and two; `bits` with
+columns scaled by 1 + 1e-12, which can decide at strict tolerances which of many optima is found. `components` asks for
+more and more components of one kernel: none may keep less. `hopeless` fits a table whose tolerances are out of reach.
 """
 
 import itertools
@@ -30,6 +30,9 @@ BARS = {
     ("adult", 10, 1e-6): ((17.0, 17.0, 17.0), 15.0),
 }
 """Least variance kept on splits 0, 1 and 2, in per cent to two digits, and most seconds."""
+
+REPEATS, PATIENCE = 5, 3.0
+"""Fits of one table, and seconds after which none is repeated."""
 
 TABLES = [("german", 2), ("german", 10), ("compas", 2), ("adult", 2), ("adult", 10)]
 TOLERANCES = (1e-4, 1e-5, 1e-6)
@@ -55,6 +58,14 @@ def fitted(X, groups, d, tolerance, bandwidth="median"):
     }
 
 
+def fastest(*arguments):
+    """Return the fastest of several fits, which find the same."""
+    fits = [fitted(*arguments)]
+    while len(fits) < REPEATS and sum(fit["seconds"] for fit in fits) < PATIENCE:
+        fits.append(fitted(*arguments))
+    return min(fits, key=lambda fit: fit["seconds"])
+
+
 def cases(tables):
     for (name, d), tolerance in itertools.product(tables, TOLERANCES):
         for number, (split, data) in enumerate(splits(name)):
@@ -63,7 +74,7 @@ def cases(tables):
 
 def kept():
     for name, d, tolerance, number, split, X, groups in cases(TABLES):
-        row = {"part": "kept", "split": split, "d": d, "tolerance": tolerance} | fitted(X, groups, d, tolerance)
+        row = {"part": "kept", "split": split, "d": d, "tolerance": tolerance} | fastest(X, groups, d, tolerance)
         least, seconds = BARS.get((name, d, tolerance), (None, None))
         if least is not None:
             row["least_percent"] = least[number]
@@ -132,7 +143,7 @@ def spread():
 
 
 def bits():
-    for _name, d, tolerance, _, split, X, groups in cases(TABLES[:4]):
+    for _name, d, tolerance, _, split, X, groups in cases(TABLES):
         found = [fitted(rows, labels, d, tolerance)["kept_percent"] for rows, labels in last_bits(X, groups)]
         yield {"split": split, "d": d, "tolerance": tolerance} | variation("bits", found, tolerance)
 

@@ -187,7 +187,7 @@ def test_the_tolerance_that_chance_chooses_for_a_wide_table():
     by_lot = FairPCA(2, tolerance="auto", random_state=0)
     by_lot.fit(X, sensitive_features=np.random.default_rng(0).permutation(group))
     assert by_lot.converged_
-    assert by_lot.result_.variance_kept >= model.result_.variance_kept
+    assert by_lot.result_.variance_kept >= model.result_.variance_kept - 1e-12
 
 
 def test_columns_whose_covariance_is_too_large_are_refused_in_one_sentence(monkeypatch):

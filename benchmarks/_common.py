@@ -27,7 +27,10 @@ def save(name: str, rows: list[dict[str, Any]]) -> Path:
 
 
 def run_parts(parts: dict[str, Callable[[], Iterable[dict[str, Any]]]], name: str, description: str | None) -> None:
-    """Run those parts of a benchmark that the command line names, print each row, and save all where that is asked."""
+    """Run those parts of a benchmark that the command line names, print each row, and save all where that is asked.
+
+    Saved rows of other parts stay where they were made in the same environment.
+    """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help=f"some of {', '.join(parts)}; all by default")
     parser.add_argument("--save", action="store_true", help="keep the results")
@@ -41,7 +44,15 @@ def run_parts(parts: dict[str, Callable[[], Iterable[dict[str, Any]]]], name: st
             )
             print(", ".join(cells), flush=True)
     if arguments.save:
-        print(save(name, rows))
+        print(save(name, [*_of_other_parts(name, {row.get("part") for row in rows}), *rows]))
+
+
+def _of_other_parts(name: str, parts: set[Any]) -> list[dict[str, Any]]:
+    path = RESULTS / f"{name}.json"
+    saved = json.loads(path.read_text()) if path.exists() else {"environment": None, "rows": []}
+    if saved["environment"] != json.loads(json.dumps(environment(), default=float)):
+        return []
+    return [row for row in saved["rows"] if row.get("part") not in {*parts, None}]
 
 
 def splits(name: str) -> list[tuple[str, Any]]:

@@ -1,7 +1,7 @@
 """Second-order models of the Lagrangian in a chart."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg.lapack import dsyevr
@@ -17,6 +17,16 @@ DEPENDENT = 1e-8
 
 MOST_DENSE = 1500
 """Coordinates up to which the Hessian is built: 18 MB, and factored in a twentieth of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownStep:
+    """A Newton step of a Lagrangian without springs that took no shift."""
+
+    point: ChartPoint
+    multipliers: FloatArray
+    metric: Metric
+    step: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +55,7 @@ class Model:
     discrepancy_hessian: FloatArray
     mixture: FloatArray
     sizes: FloatArray
+    _last_step: list["KnownStep"] = field(default_factory=list, init=False)
 
     @classmethod
     def around(
@@ -102,6 +113,9 @@ class Model:
         likely_level : int, default=0
             See `Metric`.
         """
+        known = self._known_step(point, lagrangian)
+        if known is not None:
+            return known
         gradient = lagrangian.gradient(point)
         hessian = self._hessian_with_springs(point, lagrangian)
         of_variance = -self.chart.variance_hessian
@@ -122,7 +136,18 @@ class Model:
         if not metric.is_definite:
             return None
         step = -metric.solve(lagrangian.gradient(point))
-        return None if np.linalg.norm(step) > radius else (metric, step)
+        if np.linalg.norm(step) > radius:
+            return None
+        self._last_step[:] = [KnownStep(point, lagrangian.multipliers, metric, step)]
+        return metric, step
+
+    def _known_step(self, point: ChartPoint, lagrangian: Lagrangian) -> tuple[Metric, FloatArray] | None:
+        """Return the last plain Newton step where it is asked for again: a search for multipliers ends with theirs."""
+        if not self._last_step or lagrangian.stiffness.any():
+            return None
+        known = self._last_step[0]
+        is_same = known.point is point and np.array_equal(known.multipliers, lagrangian.multipliers)
+        return (known.metric, known.step) if is_same else None
 
     def _hessian_with_springs(self, point: ChartPoint, lagrangian: Lagrangian) -> FloatArray:
         weights = lagrangian.weights(point)

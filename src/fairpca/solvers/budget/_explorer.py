@@ -68,7 +68,7 @@ class Explorer:
         self._pool = pool
 
     def thinned(self, start: RunStart, fewest: int) -> tuple[int, bool]:
-        """Run from a start while components may be dropped, and return how many stayed live, and whether it was lost.
+        """Run from a start while components may be dropped, and return how many stayed live, and how many might.
 
         Where all did, where the run has come to is a candidate.
 
@@ -85,7 +85,7 @@ class Explorer:
         outcome = run.run(start)
         if run.n_live == n_live:
             self._pool.put(Candidate(n_live, outcome, problem))
-        return run.n_live, outcome.is_lost
+        return run.n_live, run.most_live
 
     def explore(
         self, n_live: int, starts: Sequence[RunStart], n_others: int, effort: Effort, best: Candidate | None = None

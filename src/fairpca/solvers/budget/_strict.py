@@ -58,9 +58,7 @@ class StrictSearch:
         most, least : int
             How many components may be live.
         """
-        guess, is_lost = self.explorer.thinned(start, least)
-        # What was dropped on the way was more than can stay, unless it was lost.
-        top = most if is_lost else guess
+        guess, top = self.explorer.thinned(start, least)
         if guess == most:
             first = self._or_from_pca(self.pool.best)
             if self.pool.is_feasible and not first.fewer_promise_more:

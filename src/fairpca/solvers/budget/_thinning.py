@@ -16,9 +16,9 @@ from fairpca.solvers.budget._run import BudgetRun, RunSettings
 ALONE = 0.5
 """Share of h that a row makes up by itself where fewer components would not help."""
 
-FAR, IN_REACH = 2.0, 1.5
-"""Multiples of the tolerance: above the one a run begins to drop components, below the other it has told how many are
-left."""
+FAR, IN_REACH, ROOM = 2.0, 1.5, 0.8
+"""Multiples of the tolerance: above the first a run begins to drop components, below the second it has told how many can
+stay, below the last there may be room for one more."""
 
 
 class ThinningRun(BudgetRun):
@@ -34,6 +34,11 @@ class ThinningRun(BudgetRun):
         See `BudgetRun`.
     fewest : int
         Components that stay live in any case.
+
+    Attributes
+    ----------
+    most_live : int
+        Components that may be live at the end; others were too many.
     """
 
     def __init__(
@@ -45,7 +50,7 @@ class ThinningRun(BudgetRun):
         fewest: int,
     ) -> None:
         super().__init__(problem, tolerances, settings, on_cycle)
-        self._most = problem.n_components
+        self._most = self.most_live = problem.n_components
         self._fewest = fewest
 
     @property
@@ -63,6 +68,7 @@ class ThinningRun(BudgetRun):
         has_dropped, strain = self.n_live < self._most, here.strain(self._tolerances)
         self._given_up = has_dropped and strain <= IN_REACH
         if self._given_up:
+            self.most_live = self.n_live + (1 if strain <= ROOM else 0)
             return None
         # Fewer components do not bring rows back that stand alone; multipliers that have grown on them tell nothing.
         turned_away = self._removed.shape[1] > 0

@@ -67,7 +67,7 @@ class Explorer:
         self._journal = journal
         self._pool = pool
 
-    def thinned(self, start: RunStart, fewest: int) -> tuple[int, bool]:
+    def thinned(self, start: RunStart, fewest: int) -> tuple[int, int]:
         """Run from a start while components may be dropped, and return how many stayed live, and how many might.
 
         Where all did, where the run has come to is a candidate.

@@ -17,7 +17,7 @@ ALONE = 0.5
 """Share of h that a row makes up by itself where fewer components would not help."""
 
 FAR, IN_REACH, ROOM = 2.0, 1.5, 0.8
-"""Multiples of the tolerance: above the first a run begins to drop components, below the second it has told how many can
+"""Multiples of the tolerance: above the first a run begins to drop components, below the second it has told how many
 stay, below the last there may be room for one more."""
 
 

@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -241,12 +242,12 @@ class FairSubspaceProblem:
         """Length of the vector h."""
         return self.discrepancy.n_measures
 
-    @property
+    @cached_property
     def shares(self) -> FloatArray:
         """Diagonal of S / tr S."""
         return self.variances / self.total_variance
 
-    @property
+    @cached_property
     def total_variance(self) -> float:
         """Return tr S."""
         return float(self.variances.sum()) if self.total is None else self.total

@@ -212,6 +212,14 @@ static void work_on_lanes(void *argument)
     free(memory);
 }
 
+/* Adds the sums of all lanes, one after the other, to those of the first. */
+static void add_lanes(double *sums, size lanes, size length)
+{
+    for (size lane = 1; lane < lanes; lane++)
+        for (size k = 0; k < length; k++)
+            sums[k] += sums[lane * length + k];
+}
+
 PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
 {
     Py_buffer view;
@@ -255,6 +263,8 @@ PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
     Pass pass = {job, sums[0], share, shares, 0, 0};
     Py_BEGIN_ALLOW_THREADS
     work_together(work_on_lanes, &pass, threads);
+    if (share == shares - 1)
+        add_lanes(job.sums, pass.lanes, job.c * job.n);
     Py_END_ALLOW_THREADS
     /* A thread that is short of memory does nothing; it matters if all were. */
     return let_go(&arrays, pass.done == pass.lanes ? Py_NewRef(Py_None) : PyErr_NoMemory());

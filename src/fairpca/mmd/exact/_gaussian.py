@@ -179,7 +179,7 @@ def _native_products(
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // UNINTERRUPTED
     for share in range(n_shares):
         compiled.native.gaussian_lanes(*arguments, sums, share, n_shares, min(n_lanes, n_threads()), *scales)
-    products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
+    products = sums[0].T
     return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 
 

@@ -140,6 +140,7 @@ class BudgetRun:
         self._radius = math.sqrt(problem.n_components)
         self._best: Evaluation | None = None
         self._fairest: Evaluation | None = None
+        self._least_strain = math.inf
         self._removed = np.zeros((len(problem.variances), 0))
         self._given_up = self._is_lost = False
         self._n_cycles = self._shift_level = 0
@@ -317,9 +318,9 @@ class BudgetRun:
         return evaluation
 
     def _remember(self, evaluation: Evaluation) -> None:
-        tau = self._tolerances
-        if self._fairest is None or evaluation.strain(tau) < self._fairest.strain(tau):
-            self._fairest = evaluation
+        tau, strain = self._tolerances, evaluation.strain(self._tolerances)
+        if self._fairest is None or strain < self._least_strain:
+            self._fairest, self._least_strain = evaluation, strain
         if evaluation.meets(tau) and (self._best is None or evaluation.variance > self._best.variance):
             self._best = evaluation
 

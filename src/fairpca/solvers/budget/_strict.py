@@ -24,8 +24,8 @@ UNHURRIED = 0.25
 class StrictSearch:
     """Search the number of live components by first looks, and go on with the best of them.
 
-    What is tried with a number of live components does not depend on how many are asked for: who asks for more keeps at
-    least as much.
+    What is tried with a number of live components does not depend on how many are asked for, so that who asks for more
+    finds what who asks for fewer has found.
 
     Attributes
     ----------

@@ -40,11 +40,13 @@ def test_tables_that_differ_by_order_are_one_table(case):
 
 @settings(max_examples=30, deadline=None)
 @example(Odd("normal", 1085, 27, 1, 2, 0.0, "float32", False, 1, 1.0))
+@example(Odd("scales", 0, 22, 1, 2, 0.0, "float64", False, 1, 1.0))
 @given(odd())
 def test_units_and_names_do_not_enter(case):
     X, groups = case.X.astype(float), case.groups
     plain = CanonicalOrder.of(X, groups)
-    units = 10.0 ** np.arange(-5, X.shape[1] - 5)
+    # Other units change the last digits of the numbers themselves, which can be all that tells rows apart.
+    units = 2.0 ** np.arange(-5, X.shape[1] - 5)
     for other in (
         CanonicalOrder.of(X * units, groups),
         CanonicalOrder.of(X, np.where(groups == 1, "a", "b")),

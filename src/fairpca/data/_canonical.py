@@ -31,7 +31,8 @@ class CanonicalOrder:
 
     The order is by hashes: of a column the hash of the multiset of its cells and their rows' hashes, of a row that
     of its cells and their columns' hashes, in turns. Sums of integers modulo 2^64 do not depend on order. Neither the
-    names of the groups nor the units nor constant columns, which come last, enter.
+    names of the groups nor constant columns, which come last, enter; nor do units, but where their rounding is all that
+    tells rows apart.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
 from fairpca.solvers.budget._run import RunSettings, RunStart
 from fairpca.solvers.budget._starts import Starts
-from fairpca.solvers.budget._strict import StrictSearch
+from fairpca.solvers.budget._strict import UNHURRIED, StrictSearch
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
 OUT_OF_REACH = 2.0
@@ -163,12 +163,20 @@ class BudgetSearch:
         climb = Climb(self._pool, self._journal, self._improves_with)
         if first.outcome.best is None:
             climb.from_guess(first.guess_of_fewer(self._tolerances, least), most, least)
+            self._take_a_slower_way()
             return
         if first.fewer_promise_more:
             climb.from_best(most, least)
         if self._pool.best.n_live == most:
             # Fewer live components do not help: it is the way that ended low.
             self._try_other_basins()
+
+    def _take_a_slower_way(self) -> None:
+        """Go the way to the best with more patience where it was rugged, which ends elsewhere."""
+        best = self._pool.best
+        if best.outcome.rugged and self._is_automatic and not self._cheap_starts(best.n_live):
+            start = self._starts.mean_matched(best.n_live, UNHURRIED)
+            self._explorer.explore_from(best.n_live, start, best)
 
     def _improves_with(self, n_live: int) -> bool:
         """Try a number of live components from several starts, and tell whether it is the best so far."""

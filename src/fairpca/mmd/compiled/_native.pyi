@@ -10,6 +10,7 @@ def gaussian_lanes(
     share: int,
     shares: int,
     threads: int,
+    n_whole: int,
     scales: FloatArray = ...,
     n_first: int = ...,
 ) -> None: ...

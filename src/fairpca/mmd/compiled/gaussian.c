@@ -50,6 +50,8 @@ typedef struct {
     size n, d, c;
     Scales scales;  /* no table: one scale */
     size n_first;   /* operands that meet the kernel of the first order; the others meet the last */
+    size n_whole;   /* operands that meet all of a kernel of one order; the others what is above its diagonal, and half
+                     * of that */
 } Job;
 
 /* Columns j of K, copied so that they are contiguous and padded with 0, and the ROWS rows i that meet them. */
@@ -131,7 +133,7 @@ static void add_to_rows(const Job *job, size i, const Tile *tile)
 
 static void add_to_columns(const Job *job, const Tile *tile)
 {
-    for (size c = 0; c < job->c; c++)
+    for (size c = 0; c < (job->scales.orders == 1 ? job->n_whole : job->c); c++)
         for (size j = tile->start; j < tile->stop; j++)
             job->sums[c * job->n + j] += tile->sums[c * PITCH + j - tile->start];
 }
@@ -238,10 +240,10 @@ PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
     static const int ndim[ARRAYS] = {2, 2, 3, 2};
     PyObject *given[ARRAYS] = {NULL};
     Arrays arrays = {.held = 0};
-    size share, shares, n_first = 0;
+    size share, shares, n_whole, n_first = 0;
     int threads;
-    if (!PyArg_ParseTuple(args, "OOOnni|On", &given[Z], &given[OPERAND], &given[SUMS], &share, &shares, &threads,
-                          &given[SCALES], &n_first))
+    if (!PyArg_ParseTuple(args, "OOOnnin|On", &given[Z], &given[OPERAND], &given[SUMS], &share, &shares, &threads,
+                          &n_whole, &given[SCALES], &n_first))
         return NULL;
     for (int k = 0; k < ARRAYS && given[k] != NULL; k++)
         if (!hold(&arrays, given[k], "d", ndim[k], k == SUMS))
@@ -250,13 +252,13 @@ PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
     Job job = {
         .Z = views[Z].buf, .operand = views[OPERAND].buf, .sums = views[SUMS].buf,
         .d = views[Z].shape[0], .n = views[Z].shape[1], .c = views[OPERAND].shape[0],
-        .scales = {.orders = 1}, .n_first = n_first,
+        .scales = {.orders = 1}, .n_first = n_first, .n_whole = n_whole,
     };
     if (given[SCALES] != NULL)
         job.scales = (Scales){views[SCALES].buf, views[SCALES].shape[0], views[SCALES].shape[1] - COEFFICIENTS};
     const size *sums = views[SUMS].shape;
     if (views[OPERAND].shape[1] != job.n || sums[1] != job.c || sums[2] != job.n || share < 0 || shares <= share
-        || n_first < 0 || n_first > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
+        || n_first < 0 || n_first > job.c || n_whole < 0 || n_whole > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
         PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
         return let_go(&arrays, NULL);
     }

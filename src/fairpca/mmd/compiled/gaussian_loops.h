@@ -103,8 +103,8 @@ INLINE void mixture_rows(const Tile *tile, size d, size from, const Scales *scal
     }
 }
 
-/* A few operands: rows i gain sum_j K_ij o_j, and columns j gain sum_i K_ij o_i. */
-INLINE void apply(const Tile *tile, size from, const double *kernel, size c, int together)
+/* A few operands: rows i gain sum_j K_ij o_j, and columns j gain sum_i K_ij o_i where all of K is wanted. */
+INLINE void apply(const Tile *tile, size from, const double *kernel, size c, int together, int is_whole)
 {
     const double *operand = tile->operand + c * PITCH, *weights = tile->weights + c * ROWS;
     double *sums = tile->sums + c * PITCH;
@@ -114,11 +114,14 @@ INLINE void apply(const Tile *tile, size from, const double *kernel, size c, int
         UNROLLED for (int r = 0; r < ROWS; r++)
             k[r] = AT(kernel + r * PITCH + j);
         UNROLLED for (int t = 0; t < together; t++) {
-            vec o = AT(operand + t * PITCH + j), column_sum = AT(sums + t * PITCH + j);
-            UNROLLED for (int r = 0; r < ROWS; r++) {
+            vec o = AT(operand + t * PITCH + j);
+            UNROLLED for (int r = 0; r < ROWS; r++)
                 row_sum[t][r] += k[r] * o;
+            if (!is_whole)
+                continue;
+            vec column_sum = AT(sums + t * PITCH + j);
+            UNROLLED for (int r = 0; r < ROWS; r++)
                 column_sum += k[r] * weights[t * ROWS + r];
-            }
             AT(sums + t * PITCH + j) = column_sum;
         }
     }
@@ -128,22 +131,22 @@ INLINE void apply(const Tile *tile, size from, const double *kernel, size c, int
 }
 
 /* Operands start, ..., stop - 1, which meet the same kernel. */
-INLINE void apply_all(const Tile *tile, size from, const double *kernel, size start, size stop)
+INLINE void apply_all(const Tile *tile, size from, const double *kernel, size start, size stop, int is_whole)
 {
     size c = start;
     for (; c + TOGETHER <= stop; c += TOGETHER)
-        apply(tile, from, kernel, c, TOGETHER);
+        apply(tile, from, kernel, c, TOGETHER, is_whole);
     if (stop - c == 2)
-        apply(tile, from, kernel, c, 2);
+        apply(tile, from, kernel, c, 2, is_whole);
     else if (stop - c == 1)
-        apply(tile, from, kernel, c, 1);
+        apply(tile, from, kernel, c, 1, is_whole);
 }
 
 /* Rows i = first, first + step, ... against those columns of a tile that are not before them. */
 MACHINES
 static void work_on_tile(const Job *job, size first, size step, Tile *tile)
 {
-    size orders = job->scales.orders, n_first = orders == 1 ? job->c : job->n_first;
+    size orders = job->scales.orders, n_first = orders == 1 ? job->n_whole : job->n_first;
     for (size i = first; i < tile->stop; i += step) {
         size from = i < tile->start ? 0 : (i - tile->start) / MOST_ABREAST * MOST_ABREAST;
         load_rows(job, i, tile);
@@ -154,8 +157,11 @@ static void work_on_tile(const Job *job, size first, size step, Tile *tile)
         if (i >= tile->start)
             for (size order = 0; order < orders; order++)
                 cut_at_diagonal(tile->kernel + order * ROWS * PITCH, from, i - tile->start);
-        apply_all(tile, from, tile->kernel, 0, n_first);
-        apply_all(tile, from, tile->kernel + ROWS * PITCH, n_first, job->c);
+        apply_all(tile, from, tile->kernel, 0, n_first, 1);
+        if (orders == 1)
+            apply_all(tile, from, tile->kernel, n_first, job->c, 0);
+        else
+            apply_all(tile, from, tile->kernel + ROWS * PITCH, n_first, job->c, 1);
         add_to_rows(job, i, tile);
     }
 }

@@ -43,7 +43,8 @@ static PyMethodDef methods[] = {
     {"exp_inplace", exp_inplace, METH_O,
      "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
     {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
-     "gaussian_lanes(Z, operand, sums, share, shares, threads[, scales, n_first]): sums[0] = operand @ K, after all shares."},
+     "gaussian_lanes(Z, operand, sums, share, shares, threads, n_whole[, scales, n_first]): sums[0] = operand @ K, after "
+     "all shares; of operands from n_whole on half of it."},
     {"hessian_blocks", hessian_blocks, METH_VARARGS,
      "hessian_blocks(crossings, outer, same, hessian, is_halved): put the blocks of a Hessian together."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},

@@ -10,6 +10,7 @@ from fairpca.comparison import Comparison
 from fairpca.mmd._forms import Factors, factor, weighted_form
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd._scales import ONE_SCALE
+from fairpca.mmd.exact._few_moments import hessian_of_few
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._memory import keep_freed_memory
@@ -191,9 +192,12 @@ class ExactMMD:
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
         weights = self._factored(multipliers)
+        gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
+        if not gains and self._mixture.is_single:
+            hessian = hessian_of_few(islands.positions, Z, N, weights[:, 0])
+            return with_chart_term(hessian, V, Q.shape[1], gradient)
         # Moments of wide rows cancel; squares of large numbers overflow.
         enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
-        gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
         dtype = np.dtype(np.float32 if single_precision and enough and gains else np.float64)
         positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)

@@ -76,6 +76,24 @@ def products_of_orders(
     return symmetric_products(_GaussianTiles(Z, mixture, orders).fill, operands)
 
 
+def whole_and_half_products(Z: FloatArray, whole: FloatArray, halved: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return K @ whole and L @ halved with L + L' = K: of what is to be symmetric, half will do.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Rows, see `gaussian_products`.
+    whole, halved : ndarray of shape (n, n_columns)
+        Right-hand sides, few of them.
+    """
+    if compiled.is_compiled():
+        n_whole = whole.shape[1]
+        both = _native_products(Z, [np.concatenate([whole.T, halved.T]).T], GAUSSIAN, [0], n_whole)[0]
+        return both[:, :n_whole], both[:, n_whole:]
+    found, half = strip_products(_GaussianTiles(Z, GAUSSIAN, [0]).fill, [whole], halved)
+    return found, half
+
+
 def weighted_products_of_orders(
     Z: AnyArray,
     weights: AnyArray | None,
@@ -166,8 +184,13 @@ def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate:
 
 
 def _native_products(
-    Z: FloatArray, operands: Sequence[FloatArray], mixture: Mixture, orders: Sequence[int]
+    Z: FloatArray,
+    operands: Sequence[FloatArray],
+    mixture: Mixture,
+    orders: Sequence[int],
+    n_whole: int | None = None,
 ) -> list[AnyArray]:
+    """Return products of all columns, or of the first `n_whole` of a single order and half products of the others."""
     widths = [operand.shape[1] for operand in operands]
     n, n_columns = len(Z), sum(widths)
     columns = np.concatenate([operand.T for operand in operands]) if len(operands) > 1 else operands[0].T
@@ -175,10 +198,11 @@ def _native_products(
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
     n_lanes = 1 if n * n * n_columns < SMALL else LANES
     sums = np.empty((n_lanes, n_columns, n))
+    n_lanes_at_once, n_whole = min(n_lanes, n_threads()), n_columns if n_whole is None else n_whole
     # In shares, all lanes of one before the next: the compiled loop does not listen to interrupts.
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // UNINTERRUPTED
     for share in range(n_shares):
-        compiled.native.gaussian_lanes(*arguments, sums, share, n_shares, min(n_lanes, n_threads()), *scales)
+        compiled.native.gaussian_lanes(*arguments, sums, share, n_shares, n_lanes_at_once, n_whole, *scales)
     products = sums[0].T
     return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 

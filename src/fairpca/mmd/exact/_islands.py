@@ -45,7 +45,8 @@ class Islands:
             sigma in these units.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            centred = Z - Z.mean(axis=0)
+            # The mean, without what numpy does around the sum, which takes longer.
+            centred = Z - np.add.reduce(Z, axis=0) / len(Z)
             centred /= bandwidth
             # The usual case, told at the least cost.
             if max(centred.max(initial=0.0), -centred.min(initial=0.0)) <= GAP / 2:

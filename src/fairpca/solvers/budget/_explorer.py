@@ -25,9 +25,6 @@ FAR = 1.5
 BOUNCES = 10.0, 3.0
 """Multiples of the tolerances from which the way back may end higher."""
 
-DETOUR = 10.0
-"""Multiple of the tolerances by way of which random starts go."""
-
 OTHER_CYCLES = 25
 """Hessians that another start may cost; a good one needs fewer."""
 
@@ -195,10 +192,10 @@ class Explorer:
         return far or best.variance < HOPELESS * self._pool.most_variance(besides=best.n_live)
 
     def _from_another_start(self, best: Candidate, generator: np.random.Generator, number: int) -> RunOutcome:
-        start, detours = self._starts.other(best, generator, number)
-        settings = replace(self._settings, max_cycles=OTHER_CYCLES)
+        start = self._starts.other(best, generator, number)
+        settings = replace(self._settings, max_cycles=OTHER_CYCLES, is_rough=True)
         floor = max(self._pool.most_variance(), best.variance)
-        return self._ladder(best.problem, settings).descend(start, (DETOUR,) if detours else (), floor)
+        return self._run(best.problem, settings).run(start, floor)
 
     def bounce(self) -> None:
         """Go from the best answer to looser tolerances and back, far, then near."""
@@ -263,8 +260,8 @@ class Explorer:
     def _first_look(self) -> RunSettings:
         return replace(self._settings, is_first_look=True)
 
-    def _run(self, problem: FairSubspaceProblem) -> BudgetRun:
-        return BudgetRun(problem, self._tolerances, self._settings, self._journal.note)
+    def _run(self, problem: FairSubspaceProblem, settings: RunSettings | None = None) -> BudgetRun:
+        return BudgetRun(problem, self._tolerances, settings or self._settings, self._journal.note)
 
     def _ladder(self, problem: FairSubspaceProblem, settings: RunSettings | None = None) -> Ladder:
         return Ladder(problem, self._tolerances, settings or self._settings, self._journal.note)

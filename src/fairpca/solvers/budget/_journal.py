@@ -30,6 +30,7 @@ class Journal:
         self._callback = callback
         self._began = time.perf_counter()
         self._steps: list[OuterStep] = []
+        self._noted_gradients, self._noted_seconds = 0, 0.0
         self.deadline = self._began + (math.inf if max_seconds is None else max_seconds)
 
     @property
@@ -39,8 +40,7 @@ class Journal:
 
     def note(self, cycle: Cycle) -> None:
         """Write a cycle down, and tell the caller."""
-        counts = self._counts
-        spent = counts.gradients - sum(step.n_gradients for step in self._steps)
+        gradients, seconds = self._counts.gradients, time.perf_counter() - self._began
         step = OuterStep(
             penalties=cycle.multipliers,
             mmd2s=cycle.point.evaluation.discrepancies,
@@ -49,12 +49,13 @@ class Journal:
             expected_gain=cycle.expected_gain,
             step_length=cycle.moved,
             n_iter=cycle.n_steps,
-            n_gradients=spent,
+            n_gradients=gradients - self._noted_gradients,
             n_hessian_products=0,
-            seconds=time.perf_counter() - self._began - sum(step.seconds for step in self._steps),
+            seconds=seconds - self._noted_seconds,
             message=f"{cycle.point.evaluation.point.shape[1]} live components",
         )
         self._steps.append(step)
+        self._noted_gradients, self._noted_seconds = gradients, seconds
         if self._callback is not None:
             self._callback(step)
 

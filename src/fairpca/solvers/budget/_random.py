@@ -68,10 +68,8 @@ def varied_frame(problem: FairSubspaceProblem, generator: np.random.Generator) -
     return frame
 
 
-def nearby_frame(
-    problem: FairSubspaceProblem, frame: FloatArray, distance: float, generator: np.random.Generator
-) -> FloatArray:
-    """Return a frame some way from another, in a random direction that leans to the axes of much variance.
+def turned_frame(problem: FairSubspaceProblem, frame: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """Return a frame that has all but one dimension in common with another, and a varied direction instead of that.
 
     Parameters
     ----------
@@ -79,15 +77,9 @@ def nearby_frame(
         The problem.
     frame : ndarray of shape (p, d)
         The other frame, on the live axes.
-    distance : float
-        How far its columns are moved, as the root of the mean square of the tangents of their angles.
     generator : numpy.random.Generator
-        Draws the direction.
+        Draws both.
     """
-    drawn = generator.normal(size=frame.shape) * np.sqrt(problem.shares[:, None])
-    drawn[problem.rank :] = 0.0
-    tangent = drawn - frame @ (frame.T @ drawn)
-    length = float(np.linalg.norm(tangent))
-    if length == 0.0:
-        return frame
-    return np.linalg.qr(frame + distance * np.sqrt(frame.shape[1]) / length * tangent)[0]
+    d = frame.shape[1]
+    kept = frame @ np.linalg.qr(generator.normal(size=(d, d)))[0][:, 1:]
+    return np.linalg.qr(np.hstack([kept, varied_frame(problem, generator)[:, :1]]))[0]

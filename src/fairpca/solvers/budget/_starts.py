@@ -8,17 +8,14 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import Candidate
-from fairpca.solvers.budget._random import fairest_frame, nearby_frame, random_frame, varied_frame
+from fairpca.solvers.budget._random import fairest_frame, random_frame, turned_frame, varied_frame
 from fairpca.solvers.budget._run import RunStart
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
 FEW_ROWS = 300
 
-PRESSURE = 0.1
-"""First mu h of a random start: the variance counts for more."""
-
-HOPS = (0.6, 0.3), (1.2, 0.1), (0.3, 0.3)
-"""How far starts are from where another run has ended, in turns, and their first mu h."""
+PRESSURE, TURNED_PRESSURE = 0.3, 0.5
+"""First mu h of a random start, and of one that is partly where another run has ended: the variance counts for more."""
 
 
 class Starts:
@@ -109,24 +106,21 @@ class Starts:
         """Whether runs cost next to nothing."""
         return self._problem.discrepancy.n_rows <= FEW_ROWS
 
-    def other(self, best: Candidate, generator: np.random.Generator, number: int) -> tuple[RunStart, bool]:
-        """Return another start than that of a candidate, and whether it should go by way of looser tolerances.
+    def other(self, best: Candidate, generator: np.random.Generator, number: int) -> RunStart:
+        """Return another start than that of a candidate.
 
-        Some way from where the candidate ended, near and far in turns: high optima have high ones nearby. The optima of
+        All but one dimension of where the candidate ended, and a random one: high optima have much in common. Those of
         a single direction have not, and random frames are as good. Where starts are made fair first they are random,
         and every other one is not where several constraints meet.
         """
         problem = best.problem
         if not self.made_fair:
             if best.n_live == 1:
-                return self._pressed(problem, varied_frame(problem, generator), PRESSURE), True
-            distance, pressure = HOPS[number % len(HOPS)]
-            return self._pressed(
-                problem, nearby_frame(problem, best.reached.point, distance, generator), pressure
-            ), False
+                return self._pressed(problem, varied_frame(problem, generator), PRESSURE)
+            return self._pressed(problem, turned_frame(problem, best.reached.point, generator), TURNED_PRESSURE)
         if len(self._tolerances) > 1 and number % 2:
-            return RunStart(random_frame(problem, generator, problem.rank), None, spring=True), False
-        return self._random_start(problem, generator), False
+            return RunStart(random_frame(problem, generator, problem.rank), None, spring=True)
+        return self._random_start(problem, generator)
 
     def _pressed(self, problem: FairSubspaceProblem, frame: FloatArray, pressure: float) -> RunStart:
         return RunStart(frame, pressure / np.maximum(problem.discrepancies(frame), self._tolerances))

@@ -17,8 +17,8 @@ from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._curvature import Model
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._lagrangian import Lagrangian
-from fairpca.solvers.budget._random import nearby_frame, varied_frame
-from fairpca.solvers.budget._run import BudgetRun, RunSettings
+from fairpca.solvers.budget._random import turned_frame, varied_frame
+from fairpca.solvers.budget._run import CAREFUL, ROUGH, BudgetRun, RunSettings
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 
@@ -352,25 +352,21 @@ def test_a_random_frame_leans_to_axes_of_much_variance(problem):
     np.testing.assert_allclose(frames[0].T @ frames[0], np.eye(2), atol=1e-12)
 
 
-@pytest.mark.parametrize("distance", [0.3, 1.2])
-def test_a_nearby_frame_is_as_far_as_asked(problem, frame, distance):
-    near = nearby_frame(problem, frame, distance, np.random.default_rng(0))
-    np.testing.assert_allclose(near.T @ near, np.eye(2), atol=1e-12)
-    cosines = np.linalg.svd(frame.T @ near, compute_uv=False)
-    tangents = np.sqrt(1 / cosines**2 - 1)
-    assert np.sqrt(np.mean(tangents**2)) == pytest.approx(distance, rel=1e-9)
+def test_a_turned_frame_has_all_but_one_dimension_in_common(problem, frame):
+    turned = turned_frame(problem, frame, np.random.default_rng(0))
+    np.testing.assert_allclose(turned.T @ turned, np.eye(2), atol=1e-12)
+    cosines = np.linalg.svd(frame.T @ turned, compute_uv=False)
+    assert cosines[0] == pytest.approx(1.0, abs=1e-12)
+    assert cosines[1] < 0.99
+    another = turned_frame(problem, frame, np.random.default_rng(1))
+    assert np.linalg.norm(turned.T @ another) < np.sqrt(2) - 1e-3
 
 
-def test_a_frame_of_all_live_axes_has_none_nearby(problem):
-    everything = np.eye(6)
-    np.testing.assert_array_equal(nearby_frame(problem, everything, 0.5, np.random.default_rng(0)), everything)
-
-
-def test_a_nearby_frame_stays_on_the_live_axes(problem, frame):
+def test_a_turned_frame_stays_on_the_live_axes(problem, frame):
     live = replace(problem, rank=4)
     frame[4:] = 0.0
-    near = nearby_frame(live, np.linalg.qr(frame)[0], 0.6, np.random.default_rng(0))
-    np.testing.assert_allclose(near[4:], 0.0, atol=1e-15)
+    turned = turned_frame(live, np.linalg.qr(frame)[0], np.random.default_rng(0))
+    np.testing.assert_allclose(turned[4:], 0.0, atol=1e-15)
 
 
 def run_of(problem, tolerance, kind, *arguments, **settings):
@@ -424,6 +420,24 @@ def test_a_run_that_drops_nothing_is_an_ordinary_one(two_groups):
     _, alone = run_of(problem, 1e-3, BudgetRun)
     assert thinning.n_live == 2
     np.testing.assert_array_equal(ended.best.point, alone.best.point)
+
+
+def test_a_rough_run_ends_where_a_careful_one_does(two_groups):
+    problem = problem_of(*two_groups)
+    ends = [run_of(problem, 1e-3, BudgetRun, care=care)[1] for care in (CAREFUL, ROUGH)]
+    assert all(end.stationary for end in ends)
+    assert ends[1].best.variance == pytest.approx(ends[0].best.variance, abs=1e-5)
+
+
+def test_steps_of_a_search_add_up_to_its_counts(two_groups):
+    X, group = two_groups
+    result = FairPCA(2, tolerance=1e-3, random_state=0).fit(X, sensitive_features=group).result_
+    assert len(result.steps) > 1
+    # Plain PCA is evaluated before the first step, and what ends a search after the last.
+    assert 0 < sum(step.n_gradients for step in result.steps) <= result.n_gradients
+    assert all(step.n_gradients > 0 for step in result.steps)
+    assert all(step.seconds > 0 for step in result.steps)
+    assert sum(step.seconds for step in result.steps) <= result.seconds
 
 
 def test_the_most_that_chance_shows_is_the_sum_of_squared_weights(rng):

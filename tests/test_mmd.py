@@ -11,6 +11,7 @@ from fairpca.data._merged import merge_equal_rows
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.mmd import ExactMMD, engine, using_engine
 from fairpca.mmd.compiled import HAS_COMPILED
+from fairpca.mmd.exact._gaussian import whole_and_half_products
 
 SIGMA = 1.3
 
@@ -157,7 +158,24 @@ def test_compiled_loops_refuse_arrays_they_cannot_read(bad, native):
 
 def test_compiled_loops_refuse_shapes_that_disagree(native):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 1, 5)), 0, 1, 1)
+        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 1, 5)), 0, 1, 1, 1)
+
+
+@pytest.mark.parametrize("n_whole", [-1, 2])
+def test_compiled_loops_refuse_more_whole_products_than_operands(native, n_whole):
+    with pytest.raises(ValueError, match="do not agree in shape"):
+        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 1, 5)), 0, 1, 1, n_whole)
+
+
+@pytest.mark.usefixtures("each_engine")
+@pytest.mark.parametrize("n", [3, 70, 600])
+def test_a_half_product_and_its_transpose_are_the_whole(rng, n):
+    Z, whole, halved = (rng.normal(size=(n, width)) for width in (2, 3, 5))
+    K = np.exp(-np.sum((Z[:, None] - Z) ** 2, axis=2) / 2)
+    product, half = whole_and_half_products(Z, whole, halved)
+    np.testing.assert_allclose(product, K @ whole, atol=1e-12)
+    once = halved.T @ half
+    np.testing.assert_allclose(once + once.T, halved.T @ K @ halved, atol=1e-11)
 
 
 def test_the_compiled_loop_puts_blocks_together_of_arrays_that_agree_only(native):

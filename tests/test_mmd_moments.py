@@ -3,6 +3,7 @@ import pytest
 
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact import _tiles
+from fairpca.mmd.exact._few_moments import hessian_of_few
 from fairpca.mmd.exact._moments import KernelMoments
 
 
@@ -39,3 +40,12 @@ def test_second_derivatives_agree_with_their_definition(rng, monkeypatch, n, d, 
             arrays = [array.astype(dtype) for array in (Z, Z, N, weights)]
             found = KernelMoments.of(*arrays, mixture).hessian(*arrays[1:3])
             np.testing.assert_allclose(found, expected, rtol=0, atol=error * largest)
+
+
+@pytest.mark.usefixtures("each_engine")
+@pytest.mark.parametrize(("n", "d", "n_directions"), [(40, 3, 6), (150, 1, 4), (700, 2, 7), (60, 2, 0), (2, 1, 1)])
+def test_second_derivatives_of_few_moments_agree_with_their_definition(rng, n, d, n_directions):
+    Z, N, weights = (rng.normal(size=(n, width)) for width in (d, n_directions, 1))
+    expected = by_definition(Z, N, weights, Mixture.of((1.0,)))
+    found = hessian_of_few(Z, Z, N, weights[:, 0])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max(initial=1e-300))

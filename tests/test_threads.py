@@ -81,7 +81,7 @@ def kernel_passes(native, n_threads, repeats=1):
     Z, operand, sums = rng.normal(size=(3, 900)), rng.normal(size=(4, 900)), np.empty((8, 4, 900))
     found = []
     for _ in range(repeats):
-        native.gaussian_lanes(Z, operand, sums, 0, 1, n_threads)
+        native.gaussian_lanes(Z, operand, sums, 0, 1, n_threads, 4)
         found.append(sums[0].copy())
     return found
 

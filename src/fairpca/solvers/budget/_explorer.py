@@ -14,7 +14,7 @@ from fairpca.solvers.budget._effort import Effort
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._ladder import Ladder
 from fairpca.solvers.budget._pool import Pool
-from fairpca.solvers.budget._run import HOPELESS, BudgetRun, RunOutcome, RunSettings, RunStart
+from fairpca.solvers.budget._run import CAREFUL, ROUGH, BudgetRun, RunOutcome, RunSettings, RunStart
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 from fairpca.solvers.budget._tilt import Tilt
@@ -189,11 +189,11 @@ class Explorer:
     def _is_hopeless(self, best: Candidate) -> bool:
         """Tell whether starts with as many live components have come near neither the tolerances nor what is known."""
         far = best.strain(self._tolerances) > FAR
-        return far or best.variance < HOPELESS * self._pool.most_variance(besides=best.n_live)
+        return far or best.variance < CAREFUL.hopeless * self._pool.most_variance(besides=best.n_live)
 
     def _from_another_start(self, best: Candidate, generator: np.random.Generator, number: int) -> RunOutcome:
         start = self._starts.other(best, generator, number)
-        settings = replace(self._settings, max_cycles=OTHER_CYCLES, is_rough=True)
+        settings = replace(self._settings, max_cycles=OTHER_CYCLES, care=ROUGH)
         floor = max(self._pool.most_variance(), best.variance)
         return self._run(best.problem, settings).run(start, floor)
 

@@ -22,17 +22,8 @@ from fairpca.solvers.budget._lagrangian import Lagrangian, Sight
 from fairpca.solvers.budget._last_steps import LastSteps
 from fairpca.solvers.budget._multipliers import MultiplierSearch
 
-HOPELESS, ROUGHLY_HOPELESS = 0.95, 0.98
-"""Share of the variance to beat below which the bound on what a run can reach ends it, and that of a rough run."""
-
 LONG = 20
 """Cycles of a run from which on its landscape counts as rugged."""
-
-NEAR, ROUGHLY_NEAR = 0.1, 0.2
-"""Distance from the centre of a chart up to which its Hessian serves the next cycle as well, and that of a rough run."""
-
-FORCING, ROUGH_FORCING = 0.01, 0.1
-"""Share of the gain expected at first at which a cycle ends, and that of a rough run."""
 
 NOTICED = 0.05
 """Share of h that a single row must make up to count as standing alone."""
@@ -41,11 +32,31 @@ MAX_RELEASES = 3
 
 
 @dataclass(frozen=True)
+class Care:
+    """How much a run does for its way.
+
+    Attributes
+    ----------
+    forcing : float
+        Share of the gain expected at first at which a cycle ends.
+    near : float
+        Distance from the centre of a chart up to which its Hessian serves the next cycle as well.
+    hopeless : float
+        Share of the variance to beat below which the bound on what a run can reach ends it.
+    """
+
+    forcing: float
+    near: float
+    hopeless: float
+
+
+CAREFUL, ROUGH = Care(0.01, 0.1, 0.95), Care(0.1, 0.2, 0.98)
+"""The best of several rough runs, which take half as many gradients, keeps as much as that of several careful ones."""
+
+
+@dataclass(frozen=True)
 class RunSettings:
     """Limits of a run: cycles, quasi-Newton steps in each, and the gain in variance share that counts as none.
-
-    A rough run takes less care on its way, and a third fewer gradients: to go on from the best of several such finds as
-    much as to take care of all.
 
     A first look is left off when it has become long and meets the tolerances. It is lost where it does not meet them by
     then, or rows stand alone, and given up.
@@ -56,22 +67,7 @@ class RunSettings:
     gain_tolerance: float
     deadline: float
     is_first_look: bool = False
-    is_rough: bool = False
-
-    @property
-    def forcing(self) -> float:
-        """Share of the gain expected at first at which a cycle ends."""
-        return ROUGH_FORCING if self.is_rough else FORCING
-
-    @property
-    def hopeless(self) -> float:
-        """Share of the variance to beat that a run must be able to reach."""
-        return ROUGHLY_HOPELESS if self.is_rough else HOPELESS
-
-    @property
-    def near(self) -> float:
-        """Distance up to which a Hessian serves a second cycle."""
-        return ROUGHLY_NEAR if self.is_rough else NEAR
+    care: Care = CAREFUL
 
 
 @dataclass(frozen=True)
@@ -206,10 +202,10 @@ class BudgetRun:
                 if self._problem.discrepancy.is_exact and cycle.point.b.size:
                     cycle = LastSteps(self._tolerances, self._evaluate).after(cycle)
                 return self._outcome(cycle.multipliers, end=cycle)
-            if self._out_of_time() or self._bound(cycle) < self._settings.hopeless * floor:
+            if self._out_of_time() or self._bound(cycle) < self._settings.care.hopeless * floor:
                 break
             # A second time the old Hessian would repeat the error it has just made.
-            reusable = fresh and cycle.collected and cycle.moved <= self._settings.near
+            reusable = fresh and cycle.collected and cycle.moved <= self._settings.care.near
             elsewhere = self._elsewhere(cycle, search)
             if self._given_up:
                 break
@@ -253,7 +249,7 @@ class BudgetRun:
         pairs: list[CurvedPair] = []
         n_steps = 0
         # Superlinear forcing: the closer to the end, the more of the remaining gain a cycle must collect.
-        enough = max(self._settings.gain_tolerance, min(self._settings.forcing, first_gain) * first_gain)
+        enough = max(self._settings.gain_tolerance, min(self._settings.care.forcing, first_gain) * first_gain)
         while n_steps < self._settings.max_steps:
             after = self._step(model.chart, here, lagrangian, direction)
             if after is None:
@@ -357,6 +353,6 @@ class BudgetRun:
             reached = end.point.evaluation
             unused = float(multipliers @ (self._tolerances - reached.discrepancies))
             if best.variance <= reached.variance + 2 * unused + VISIBLE:
-                view = (end.model, end.point) if end.moved <= NEAR else None
+                view = (end.model, end.point) if end.moved <= CAREFUL.near else None
                 return RunOutcome(reached, self._fairest, True, multipliers, view, rugged)
         return RunOutcome(best, self._fairest, False, multipliers, None, rugged, self._is_lost)

@@ -39,6 +39,32 @@ def tables(rng, n):
     }
 
 
+@pytest.mark.usefixtures("each_engine")
+@pytest.mark.parametrize("name", ["normal", "sorted", "heavy", "clumps", "periodic"])
+@pytest.mark.parametrize("n", [363, 1000])
+def test_of_all_pairs_it_is_the_median_whatever_their_order(rng, name, n):
+    Z = tables(rng, n)[name]
+    assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2), rel=1e-14)
+
+
+@pytest.mark.usefixtures("each_engine")
+def test_a_sample_that_misleads_does_no_harm(monkeypatch, rng):
+    """A bracket that is far from the median."""
+    Z = rng.normal(size=(500, 2))
+    monkeypatch.setattr("fairpca.mmd._bandwidth._bracket", lambda sample: [0.0, 1e-9])
+    assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2), rel=1e-14)
+    monkeypatch.setattr("fairpca.mmd._bandwidth._bracket", lambda sample: [0.0, 1e9])
+    assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2), rel=1e-14)
+
+
+def test_the_compiled_loop_needs_room_for_what_it_keeps(native):
+    with pytest.raises(ValueError, match="no room"):
+        native.squares_between(np.ones((2, 5)), 0.0, 1.0, np.empty(0))
+    kept = np.full(3, -1.0)
+    assert native.squares_between(np.array([[0.0, 1.0, 3.0]]), 2.0, 9.0, kept) == (1, 2)
+    assert sorted(kept[:2].tolist()) == [4.0, 9.0]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.mmd import compiled
 
 ALL_PAIRS_ROWS = 4096
 """Up to this many rows all pairs are used."""
@@ -51,15 +52,9 @@ def median_bandwidth(Z: FloatArray, masses: FloatArray | None = None) -> float:
     Z = Z[bandwidth_rows(len(Z))] if len(Z) > MOST_ROWS else Z
     unit = _unit(Z)
     # Squares in this unit neither overflow nor vanish, but for rows so far that infinity will do.
-    with np.errstate(over="ignore"):
-        squares = _squared_distances(Z / unit)
-    median = _median(squares) if squares.size else 0.0
-    if median <= 0.0:
-        positive = squares[squares > 0]
-        if not positive.size:
-            return 1.0
-        median = _median(positive)
-    return unit * math.sqrt(median / 2.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        median = _median_square(Z / unit)
+    return 1.0 if median is None else unit * math.sqrt(median / 2.0)
 
 
 def bandwidth_rows(n_rows: int) -> IntArray:
@@ -92,6 +87,41 @@ def rows_by_mass(masses: FloatArray) -> IntArray:
     return np.searchsorted(edges, (bandwidth_rows(count) + 0.5) * (edges[-1] / count))
 
 
+def _median_square(Z: FloatArray) -> float | None:
+    """Return the median of |z_i - z_j|^2, of those above 0 where it is 0, and None where all are."""
+    if compiled.is_compiled() and len(Z) * (len(Z) - 1) // 2 >= BRACKETED and len(Z) <= ALL_PAIRS_ROWS:
+        median = _median_of_all_pairs(Z)
+        if median is not None and median > 0.0:
+            return median
+    squares = _squared_distances(Z)
+    median = _median(squares) if squares.size else 0.0
+    if median <= 0.0:
+        positive = squares[squares > 0]
+        return _median(positive) if positive.size else None
+    return median
+
+
+def _median_of_all_pairs(Z: FloatArray) -> float | None:
+    """Return the median as `_median` does, while only distances near it are kept; None where a sample has misled."""
+    n = len(Z)
+    n_pairs, n_rounds = n * (n - 1) // 2, 1 + BRACKET_SAMPLE // n
+    steps = [n * (k + 1) // (n_rounds + 1) for k in range(n_rounds)]
+    sample = np.concatenate([np.square(Z - np.roll(Z, step, axis=0)).sum(axis=1) for step in steps])
+    low, high = _bracket(sample)
+    near = np.empty(1 + 4 * BRACKET_WIDTH * n_pairs // len(sample))
+    n_below, n_near = compiled.native.squares_between(np.ascontiguousarray(Z.T), low, high, near)
+    first, second = (n_pairs - 1) // 2 - n_below, n_pairs // 2 - n_below
+    if first < 0 or second >= n_near or n_near >= len(near):
+        return None
+    return sum(_at_ranks(near[:n_near], first, second)) / 2.0
+
+
+def _bracket(sample: FloatArray) -> list[float]:
+    """Return two numbers between which the median of many is, if these are a sample of them."""
+    middle = len(sample) // 2
+    return _at_ranks(sample, middle - BRACKET_WIDTH, middle + BRACKET_WIDTH)
+
+
 def _squared_distances(Z: FloatArray) -> FloatArray:
     """Return |z_i - z_j|^2 of all pairs, or of pairs that are neighbours of some degree in a random ring."""
     n = len(Z)
@@ -115,7 +145,7 @@ def _median(numbers: FloatArray) -> float:
     if n < BRACKETED:
         return float(np.median(numbers))
     sample = numbers[:: n // BRACKET_SAMPLE]
-    low, high = _at_ranks(sample, len(sample) // 2 - BRACKET_WIDTH, len(sample) // 2 + BRACKET_WIDTH)
+    low, high = _bracket(sample)
     n_below = int(np.count_nonzero(numbers < low))
     near = numbers[np.flatnonzero((numbers >= low) & (numbers <= high))]
     first, second = (n - 1) // 2 - n_below, n // 2 - n_below

@@ -47,6 +47,9 @@ static PyMethodDef methods[] = {
      "all shares; of operands from n_whole on half of it."},
     {"hessian_blocks", hessian_blocks, METH_VARARGS,
      "hessian_blocks(crossings, outer, same, hessian, is_halved): put the blocks of a Hessian together."},
+    {"squares_between", squares_between, METH_VARARGS,
+     "squares_between(Z, low, high, kept): how many squared distances of pairs are below, and how many between; these "
+     "are kept, but for the last place, as far as there is room."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
     {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
     {"feature_moments", feature_moments, METH_VARARGS,

@@ -103,6 +103,7 @@ void work_together(void (*work)(void *), void *job, int threads);
 PyObject *exp_inplace(PyObject *module, PyObject *array);
 PyObject *gaussian_lanes(PyObject *module, PyObject *args);
 PyObject *hessian_blocks(PyObject *module, PyObject *args);
+PyObject *squares_between(PyObject *module, PyObject *args);
 PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);

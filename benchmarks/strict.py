@@ -6,9 +6,9 @@
 `kept` fits the published splits; of short fits the fastest of several counts. `agree` compares a fit with the path that
 ends at the same tolerance, `inside` fits with the points of a path that goes on: these know what stricter ones keep.
 `drawn` fits tables drawn from all rows of COMPAS, on which nothing was chosen. `spread` fits each table in three orders
-of its rows, with one thread and two; `bits` with columns scaled by 1 + 1e-12, which can decide at strict tolerances which
-of many optima is found. `components` asks for more and more components of one kernel: none may keep less. `hopeless` fits
-a table whose tolerances are out of reach.
+of its rows, with one thread and two; `bits` with columns scaled by 1 + 1e-12, which can decide at strict tolerances
+which of many optima is found. `components` asks for more and more components of one kernel: none may keep less.
+`hopeless` fits a table whose tolerances are out of reach.
 """
 
 import itertools

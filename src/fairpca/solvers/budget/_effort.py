@@ -29,8 +29,9 @@ class Effort:
 ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4, 3), Effort(12, 24, 6, 3)
 """Where several constraints meet there are more corners to end in."""
 
-NEARBY, ONE_DIRECTION = Effort(8, 12, 6, 3), Effort(8, 12, 4, 12)
-"""From nearby starts runs often come back. Random starts of a single direction are cheap, and few of them end high."""
+TURNED, ONE_DIRECTION = Effort(8, 12, 6, 3), Effort(8, 12, 4, 12)
+"""From where one dimension was turned runs often come back. Random starts of a single direction are cheap, and few of
+them end high."""
 
 MOST_STARTS = 40
 """Other starts for one number of live components."""

@@ -12,7 +12,7 @@ from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._climb import Climb
 from fairpca.solvers.budget._conclusion import Conclusion
-from fairpca.solvers.budget._effort import NEARBY, ONE_DIRECTION, ONE_MEASURE, SEVERAL_MEASURES, affordable_starts
+from fairpca.solvers.budget._effort import ONE_DIRECTION, ONE_MEASURE, SEVERAL_MEASURES, TURNED, affordable_starts
 from fairpca.solvers.budget._explorer import Explorer
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
@@ -205,7 +205,7 @@ class BudgetSearch:
         return self._explore(n_live, [start], n_others, None)
 
     def _explore(self, n_live: int, starts: list[RunStart], n_others: int, best: Candidate | None) -> Candidate:
-        effort = ONE_DIRECTION if n_live == 1 else NEARBY
+        effort = ONE_DIRECTION if n_live == 1 else TURNED
         return self._explorer.explore(
             n_live, starts, n_others, self._effort if self._starts.made_fair else effort, best
         )

@@ -199,9 +199,17 @@ class FairSubspaceProblem:
         """Return the same problem for another number of components; the counters are shared."""
         return replace(self, n_components=n_components)
 
-    def is_strict(self, tolerances: FloatArray) -> bool:
-        """Tell whether a tolerance is so far below what chance shows that single rows decide what meets it."""
-        return self.chance is not None and bool(np.any(tolerances < STRICT * self.chance))
+    def is_strict(self, tolerances: FloatArray, share: float = STRICT) -> bool:
+        """Tell whether a tolerance is so far below what chance shows that single rows decide what meets it.
+
+        Parameters
+        ----------
+        tolerances : ndarray of shape (n_measures,)
+            tau.
+        share : float, default=STRICT
+            Share of what chance shows below which a tolerance counts as strict.
+        """
+        return self.chance is not None and bool(np.any(tolerances < share * self.chance))
 
     @property
     def shape(self) -> tuple[int, int]:

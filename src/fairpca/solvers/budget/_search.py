@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.problem import FairSubspaceProblem
+from fairpca.problem import STRICT, FairSubspaceProblem
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import Candidate
@@ -23,6 +23,10 @@ from fairpca.solvers.budget._warm import BudgetWarmStart
 
 OUT_OF_REACH = 2.0
 """Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
+
+WORTH_TURNING = 0.2
+"""Share of what chance shows below which a tolerance has several optima, and starts that are cheap and need not be made
+fair first are worth their cost."""
 
 SECOND_LOOKS = 2
 """Other starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
@@ -143,8 +147,9 @@ class BudgetSearch:
 
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
-        may_hop = self._is_strict and affordable_starts(self._n_coordinates(candidate.n_live)) > 0
-        return may_hop or candidate.fewer_promise_more
+        share = STRICT if self._starts.made_fair(candidate) else WORTH_TURNING
+        is_cheap = affordable_starts(self._n_coordinates(candidate.n_live)) > 0
+        return (is_cheap and self._problem.is_strict(self._tolerances, share)) or candidate.fewer_promise_more
 
     @property
     def _is_strict(self) -> bool:
@@ -196,10 +201,11 @@ class BudgetSearch:
         self._explorer.bounce()
 
     def _cheap_starts(self, n_live: int) -> int:
-        """Return how many other starts are tried where that is hard."""
+        """Return how many other starts are tried where that is hard; where it is not so hard, half of them will do."""
         if not self._is_automatic:
             return (self._settings.n_starts or 1) - 1
-        return affordable_starts(self._n_coordinates(n_live))
+        affordable = affordable_starts(self._n_coordinates(n_live))
+        return affordable if self._is_strict else (affordable + 1) // 2
 
     def _try(self, n_live: int, start: RunStart, n_others: int = 0) -> Candidate:
         return self._explore(n_live, [start], n_others, None)
@@ -207,7 +213,7 @@ class BudgetSearch:
     def _explore(self, n_live: int, starts: list[RunStart], n_others: int, best: Candidate | None) -> Candidate:
         effort = ONE_DIRECTION if n_live == 1 else TURNED
         return self._explorer.explore(
-            n_live, starts, n_others, self._effort if self._starts.made_fair else effort, best
+            n_live, starts, n_others, self._effort if self._starts.made_fair(best) else effort, best
         )
 
     @property

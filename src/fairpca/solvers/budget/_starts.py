@@ -93,13 +93,18 @@ class Starts:
         live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
         return live
 
-    @property
-    def made_fair(self) -> bool:
-        """Whether random starts are made fair first: where rows are few or constraints several, that finds more.
+    def made_fair(self, known: Candidate | None) -> bool:
+        """Tell whether random starts are made fair first: where rows are few or constraints meet, that finds more.
 
         Else it costs more than a run, and most of them end low.
+
+        Parameters
+        ----------
+        known : Candidate or None
+            An answer, whose multipliers tell how many constraints limit it.
         """
-        return len(self._tolerances) > 1 or self.has_few_rows
+        n_limiting = len(self._tolerances) if known is None else int(np.count_nonzero(known.outcome.multipliers))
+        return self.has_few_rows or n_limiting > 1
 
     @property
     def has_few_rows(self) -> bool:
@@ -114,7 +119,7 @@ class Starts:
         and every other one is not where several constraints meet.
         """
         problem = best.problem
-        if not self.made_fair:
+        if not self.made_fair(best):
             if best.n_live == 1:
                 return self._pressed(problem, varied_frame(problem, generator), PRESSURE)
             return self._pressed(problem, turned_frame(problem, best.reached.point, generator), TURNED_PRESSURE)
@@ -123,7 +128,10 @@ class Starts:
         return self._random_start(problem, generator)
 
     def _pressed(self, problem: FairSubspaceProblem, frame: FloatArray, pressure: float) -> RunStart:
-        return RunStart(frame, pressure / np.maximum(problem.discrepancies(frame), self._tolerances))
+        discrepancies = problem.discrepancies(frame)
+        violated = discrepancies > self._tolerances
+        multipliers = pressure / np.maximum(discrepancies, self._tolerances)
+        return RunStart(frame, np.where(violated, multipliers, 0.0) if violated.any() else multipliers)
 
     def _random_start(self, problem: FairSubspaceProblem, generator: np.random.Generator) -> RunStart:
         fair = fairest_frame(problem, self._tolerances.min() / self._tolerances, generator, problem.rank)

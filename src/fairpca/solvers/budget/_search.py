@@ -1,6 +1,7 @@
 """The search of the budget solver over starts and numbers of live components."""
 # SPDX-License-Identifier: MIT
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -201,11 +202,11 @@ class BudgetSearch:
         self._explorer.bounce()
 
     def _cheap_starts(self, n_live: int) -> int:
-        """Return how many other starts are tried where that is hard; where it is not so hard, half of them will do."""
+        """Return how many other starts are tried where that is hard; where it is less so, a third of them will do."""
         if not self._is_automatic:
             return (self._settings.n_starts or 1) - 1
         affordable = affordable_starts(self._n_coordinates(n_live))
-        return affordable if self._is_strict else (affordable + 1) // 2
+        return affordable if self._is_strict else math.ceil(affordable / 3)
 
     def _try(self, n_live: int, start: RunStart, n_others: int = 0) -> Candidate:
         return self._explore(n_live, [start], n_others, None)

@@ -54,7 +54,8 @@ def environment() -> dict[str, Any]:
         "threads": n_threads(),
         "engine": engine(),
         "simd": np.show_config(mode="dicts").get("SIMD Extensions", {}).get("found", []),
-        "blas": [_described(library) for library in threadpool_info() if library["user_api"] == "blas"],
+        # Which of several was loaded first is not a property of the environment.
+        "blas": sorted(_described(library) for library in threadpool_info() if library["user_api"] == "blas"),
         "versions": {package: _version(package) for package in (OWN, *_required(), *dict(_optional()))},
     }
 

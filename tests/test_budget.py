@@ -465,6 +465,20 @@ def test_far_below_chance_one_smooth_run_is_not_enough(many_optima):
     assert max(gains) > 0.005
 
 
+def test_cheap_starts_are_tried_below_a_fifth_of_what_chance_shows(many_optima):
+    X, group = (each[:600] for each in many_optima)
+    chance = np.sum(1.0 / np.unique(group, return_counts=True)[1])
+    for share, is_searched in ((0.1, True), (0.4, False)):
+        alone, found = (
+            FairPCA(2, tolerance=share * chance, random_state=0, solver=Budget(n_starts=n_starts))
+            .fit(X, sensitive_features=group)
+            .result_
+            for n_starts in (1, None)
+        )
+        assert found.variance_kept >= alone.variance_kept - 1e-6
+        assert (found.n_gradients > 2 * alone.n_gradients) == is_searched
+
+
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
 def test_more_components_never_keep_less(two_groups):
     X, group = flat(two_groups)

@@ -40,7 +40,7 @@ TABLES = [("german", 2), ("german", 10), ("compas", 2), ("adult", 2), ("adult", 
 TOLERANCES = (1e-4, 1e-5, 1e-6)
 SPREADS = {1e-4: 0.02, 1e-5: 0.1, 1e-6: 0.3}
 APART = 0.05
-N_DRAWN = 24
+N_DRAWN, FIRST_DRAW = 24, 1000
 
 
 def fitted(X, groups, d, tolerance, bandwidth="median"):
@@ -132,7 +132,7 @@ def drawn():
     for tolerance in TOLERANCES:
         found = []
         for seed in range(N_DRAWN):
-            rows = np.random.default_rng(100 + seed).permutation(len(X))[: len(data["X_train"])]
+            rows = np.random.default_rng(FIRST_DRAW + seed).permutation(len(X))[: len(data["X_train"])]
             found.append(fitted(X[rows], groups[rows], 2, tolerance))
         means = {
             f"mean_{name}": float(np.mean([fit[name] for fit in found]))

@@ -36,9 +36,9 @@ class Budget(BaseEstimator):
     ----------
     n_starts : int, default=None
         Starts for each number of live components: the given one, then others that share all but one dimension with
-        where the best has ended; of a single direction, of few rows and of several measures random ones. None takes
-        one, and up to 40 more where the tolerance is far below chance or turns out to be hard to meet, and a run is
-        cheap.
+        where the best has ended; of a single direction, of few rows and where several measures limit the answer random
+        ones. None takes one, and up to 40 more where the tolerance is far below chance or turns out to be hard to meet,
+        and a run is cheap.
     allow_null : bool, default=True
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60

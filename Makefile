@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-LOOPS := $(wildcard src/fairpca/mmd/compiled/*.[ch])
+LOOPS := $(wildcard src/fairpca/compiled/*.[ch])
 
 .PHONY: demo test thorough packages coverage docs lint reference clean
 

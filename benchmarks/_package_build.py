@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 TOOLS = ["abi3audit", "build", "check-wheel-contents", "twine", "uv"]
 
 NEEDED = ["LICENSE", "README.md", "pyproject.toml", "CITATION.cff", "tests/conftest.py", "src/fairpca/py.typed"]
-NEEDED += [f"src/fairpca/mmd/compiled/{name}" for name in ("native.h", "module.c", "gaussian.c", "features.c")]
+NEEDED += [f"src/fairpca/compiled/{name}" for name in ("native.h", "module.c", "gaussian.c", "features.c")]
 NEEDED += ["tests/data/model-format-1.fairpca"]
 UNWANTED = ["*.so", "*.pyc", "*.pyd", "benchmarks/*", ".ci/*", ".github/*", "*/node_modules/*", "docs/_build/*"]
 

@@ -12,8 +12,8 @@ import time
 import numpy as np
 from _common import exact_mmd, save
 
+from fairpca.compiled import HAS_COMPILED
 from fairpca.mmd import using_engine
-from fairpca.mmd.compiled import HAS_COMPILED
 
 SIZES = [(700, 57, 2), (1582, 97, 2), (5000, 50, 2), (700, 57, 10), (5000, 50, 10)]
 REPEATS = 20

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairpca.compiled import HAS_COMPILED
 from fairpca.datasets import load_compas
 from fairpca.mmd import using_engine
-from fairpca.mmd.compiled import HAS_COMPILED
 from local_index import use_index
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
@@ -51,7 +51,7 @@ def require_compiled():
 def native():
     """Return the compiled loops."""
     require_compiled()
-    from fairpca.mmd.compiled import _native
+    from fairpca.compiled import _native
 
     return _native
 

@@ -36,6 +36,7 @@ FLOORS = {
     "rows": 1,
     "geometry": 0,
     "exceptions": 0,
+    "compiled": 0,
     "_utils": 0,
 }
 HOMES = {

@@ -7,10 +7,10 @@ from scipy.spatial.distance import cdist
 
 from comparisons import by_group, by_weights, exact_mmd, exact_parity, weights_of_groups
 from fairpca.comparison import NOWHERE
+from fairpca.compiled import HAS_COMPILED
 from fairpca.data._merged import merge_equal_rows
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.mmd import ExactMMD, engine, using_engine
-from fairpca.mmd.compiled import HAS_COMPILED
 from fairpca.mmd.exact._gaussian import whole_and_half_products
 
 SIGMA = 1.3
@@ -221,7 +221,7 @@ def test_rows_that_stand_alone_are_found(rng, n_far):
 WITHOUT_COMPILED_LOOPS = """
 import sys
 
-sys.modules["fairpca.mmd.compiled._native"] = None
+sys.modules["fairpca.compiled._native"] = None
 
 import numpy as np
 from fairpca.mmd import engine, kernel_products, using_engine

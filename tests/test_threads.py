@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from fairpca import FairPCA
+from fairpca import FairPCA, compiled
 from fairpca._utils.threads import run_lanes, single_threaded_blas
-from fairpca.mmd import compiled
 
 
 def blas_threads():

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import fairpca
+from fairpca.compiled import HAS_COMPILED
 from fairpca.mmd import using_engine
-from fairpca.mmd.compiled import HAS_COMPILED
 from fairpca.versions import environment
 
 ROOT = Path(__file__).parents[1]

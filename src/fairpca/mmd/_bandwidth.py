@@ -6,8 +6,8 @@ import math
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from fairpca import compiled
 from fairpca._utils.typing import FloatArray, IntArray
-from fairpca.mmd import compiled
 
 ALL_PAIRS_ROWS = 4096
 """Up to this many rows all pairs are used."""

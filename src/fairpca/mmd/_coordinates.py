@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairpca import compiled
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
-from fairpca.mmd import compiled
 from fairpca.mmd.exact import Islands
 from fairpca.rows import Rows, RowsInMemory, sum_of_block
 

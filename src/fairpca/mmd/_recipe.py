@@ -1,6 +1,6 @@
 """Features that are products of one-dimensional functions: their sums over rows without making them.
 
-The compiled loops are used where they were built, numpy otherwise (see `mmd/compiled`): the results agree to rounding.
+The compiled loops are used where they were built, numpy otherwise (see `compiled`): the results agree to rounding.
 """
 # SPDX-License-Identifier: MIT
 
@@ -12,8 +12,8 @@ from itertools import groupby
 
 import numpy as np
 
+from fairpca import compiled
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.mmd import compiled
 
 HERMITE, HARMONICS = 0, 1
 """Kinds of tables, see `Recipe`."""

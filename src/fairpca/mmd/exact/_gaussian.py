@@ -1,6 +1,6 @@
 """Products with Gaussian kernel matrices that are never stored.
 
-The compiled loops are used where a compiler was there at install time, numpy otherwise (see `mmd/compiled`): the
+The compiled loops are used where a compiler was there at install time, numpy otherwise (see `compiled`): the
 results agree to rounding.
 """
 # SPDX-License-Identifier: MIT
@@ -10,9 +10,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from fairpca import compiled
 from fairpca._utils.threads import LANES, n_threads
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd import compiled
 from fairpca.mmd._mixture import GAUSSIAN, Mixture
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products

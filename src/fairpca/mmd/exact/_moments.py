@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from fairpca import compiled
 from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd import compiled
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact._gaussian import MANY_COLUMNS, weighted_products_of_orders
 from fairpca.mmd.exact._outer import outer_sums, squares_of, upper_indices

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca import compiled
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd import compiled
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd.exact import inner_differences

@@ -4,9 +4,9 @@
 """
 # SPDX-License-Identifier: MIT
 
-from fairpca.mmd.compiled._engine import COMPILED, HAS_COMPILED, NUMPY, engine, is_compiled, using_engine
+from fairpca.compiled._engine import COMPILED, HAS_COMPILED, NUMPY, engine, is_compiled, using_engine
 
 if HAS_COMPILED:
-    from fairpca.mmd.compiled import _native as native
+    from fairpca.compiled import _native as native
 
 __all__ = ["COMPILED", "HAS_COMPILED", "NUMPY", "engine", "is_compiled", "native", "using_engine"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 try:
-    from fairpca.mmd.compiled import _native  # noqa: F401
+    from fairpca.compiled import _native  # noqa: F401
 except ImportError:
     HAS_COMPILED = False
 else:

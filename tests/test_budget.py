@@ -13,7 +13,7 @@ from fairpca.problem import FairSubspaceProblem, strain
 from fairpca.solvers import Budget, Status
 from fairpca.solvers._metric import Metric
 from fairpca.solvers.budget import _curvature
-from fairpca.solvers.budget._chart import Chart, ChartPoint
+from fairpca.solvers.budget._chart import Chart
 from fairpca.solvers.budget._curvature import Model
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._lagrangian import Lagrangian
@@ -50,7 +50,8 @@ def frame(rng):
 
 
 def point_at(chart, problem, b):
-    return ChartPoint.read(chart, b, problem.evaluate(chart.frame(b)))
+    place = chart.at(b)
+    return place.read(problem.evaluate(place.frame))
 
 
 def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(problem, multipliers, frame, rng):
@@ -66,21 +67,27 @@ def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(proble
     assert taylor_slope(remainder, np.logspace(-4, -2, 10)) == pytest.approx(2, abs=0.1)
 
 
+@pytest.mark.parametrize("in_ritz_axes", [False, True])
 @pytest.mark.parametrize("live", [(0.6, 0.3, 0.1 - 1e-9, 1e-9), (0.25, 0.25, 0.25, 0.25), (0.5, 0.5)])
-def test_a_chart_lies_in_ritz_axes_of_the_frame_and_of_its_complement(live, rng):
+def test_a_chart_lies_in_ritz_axes_of_the_frame_and_knows_its_complement(live, in_ritz_axes, rng):
     rank, shares = len(live), np.append(live, [0.0, 0.0])
     frame = np.zeros((rank + 2, 2))
     frame[:rank] = np.linalg.qr(rng.normal(size=(rank, 2)))[0]
-    chart = Chart.around(frame, shares, rank)
+    chart = Chart.around(frame, shares, rank, in_ritz_axes)
     both = np.hstack([chart.V, chart.Q])
     np.testing.assert_allclose(chart.V, frame @ chart.rotation, atol=1e-14)
     np.testing.assert_allclose(both.T @ both, np.eye(rank), atol=1e-13)
     assert not chart.Q[rank:].any()
-    theta, phi = (np.einsum("ij,i,ij->j", axes, shares, axes) for axes in (chart.V, chart.Q))
-    for axes, sizes in ((chart.V, theta), (chart.Q, phi)):
-        np.testing.assert_allclose((axes.T * shares) @ axes, np.diag(sizes), atol=1e-14)
-    assert np.all(np.diff(phi) >= -1e-14)
-    np.testing.assert_allclose(chart.variance_hessian, 2 * (phi - theta[:, None]).ravel(), atol=1e-14)
+    np.testing.assert_allclose((chart.V.T * shares) @ chart.V, np.diag(chart.theta), atol=1e-14)
+    inside = (chart.Q.T * shares) @ chart.Q
+    if in_ritz_axes:
+        np.testing.assert_allclose(inside, np.diag(chart.phi), atol=1e-14)
+        assert np.all(np.diff(chart.phi) >= -1e-14)
+    for first in range(rank - 2):
+        expected = [2 * (inside - theta * np.eye(rank - 2))[first:, first:] for theta in chart.theta]
+        np.testing.assert_allclose(chart.variance_blocks(first), expected, atol=1e-14)
+    diagonal = 2 * (np.diag(inside) - chart.theta[:, None]).ravel()
+    np.testing.assert_allclose(chart.variance_diagonal, diagonal, atol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,24 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
 
-CurvedPair = tuple[FloatArray, FloatArray]
-"""A step and the change of the gradient along it."""
+
+class CurvedPair(NamedTuple):
+    """A step s, the change y of the gradient along it, and <s, y>."""
+
+    step: FloatArray
+    change: FloatArray
+    curvature: float
+
+    @classmethod
+    def of(cls, step: FloatArray, change: FloatArray) -> "CurvedPair":
+        """Return the pair with its curvature."""
+        return cls(step, change, float(np.vdot(step, change)))
 
 
 def quasi_newton_product(
@@ -18,20 +29,19 @@ def quasi_newton_product(
 
     Parameters
     ----------
-    pairs : sequence of (step, gradient change)
+    pairs : sequence of CurvedPair
         Oldest first, each with positive curvature <s, y>.
     gradient : ndarray
         What is multiplied.
     initial : callable
         Product with the inverse of the initial metric.
     """
-    curvatures = [float(np.vdot(s, y)) for s, y in pairs]
     q = gradient.copy()
     coefficients = []
-    for (s, y), curvature in zip(reversed(pairs), reversed(curvatures), strict=True):
-        coefficients.append(float(np.vdot(s, q)) / curvature)
-        q -= coefficients[-1] * y
+    for pair in reversed(pairs):
+        coefficients.append(float(np.vdot(pair.step, q)) / pair.curvature)
+        q -= coefficients[-1] * pair.change
     q = initial(q)
-    for (s, y), curvature, alpha in zip(pairs, curvatures, reversed(coefficients), strict=True):
-        q = q + (alpha - float(np.vdot(y, q)) / curvature) * s
+    for pair, alpha in zip(pairs, reversed(coefficients), strict=True):
+        q += (alpha - float(np.vdot(pair.change, q)) / pair.curvature) * pair.step
     return q

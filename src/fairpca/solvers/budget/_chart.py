@@ -1,22 +1,21 @@
-"""Local coordinates of the Grassmann manifold in which variance has a diagonal Hessian."""
+"""Local coordinates of the Grassmann manifold."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dgesv
+from scipy.linalg.lapack import dsyevd
 
 from fairpca._utils.typing import FloatArray
-from fairpca.geometry import PolarCurve
 from fairpca.problem import Evaluation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chart:
-    """The map B -> polar(V + QB) around a frame V, its columns and its complement Q rotated to Ritz axes.
+    """The map B -> polar(V + QB) around a frame V, whose columns are rotated to its Ritz axes: V'SV = diag(theta).
 
-    A point is the vector b that stacks the columns of B. At b = 0 the Hessian of the variance share is diagonal:
-    2 (phi_j - theta_a) / tr S with V'SV = diag(theta) and Q'SQ = diag(phi).
+    A point is the vector b that stacks the columns of B. At b = 0 the Hessian of the variance share is made of a block
+    2 (Q'SQ - theta_a I) / tr S for each component a.
 
     Attributes
     ----------
@@ -24,19 +23,22 @@ class Chart:
         The centre.
     Q : ndarray of shape (p, rank - d)
         Its orthonormal complement among the live axes.
-    variance_hessian : ndarray of shape (d * (rank - d),)
-        Diagonal of the variance's Hessian at the centre.
+    theta : ndarray of shape (d,)
+        Variance shares of the columns of V, increasing.
+    phi : ndarray of shape (rank - d, rank - d) or (rank - d,)
+        Q'SQ / tr S, or its diagonal, increasing, where the complement lies in Ritz axes too.
     rotation : ndarray of shape (d, d)
         V is the given frame times this.
     """
 
     V: FloatArray
     Q: FloatArray
-    variance_hessian: FloatArray
+    theta: FloatArray
+    phi: FloatArray
     rotation: FloatArray
 
     @classmethod
-    def around(cls, frame: FloatArray, shares: FloatArray, rank: int) -> "Chart":
+    def around(cls, frame: FloatArray, shares: FloatArray, rank: int, in_ritz_axes: bool = False) -> "Chart":
         """Build the chart around a frame.
 
         Parameters
@@ -47,50 +49,91 @@ class Chart:
             Diagonal of S / tr S.
         rank : int
             Number of live axes, the first ones.
+        in_ritz_axes : bool, default=False
+            Whether the complement lies in Ritz axes too, which takes longer.
         """
         p, d = frame.shape
         theta, rotation = np.linalg.eigh((frame * shares[:, None]).T @ frame)
-        V, Q = frame @ rotation, np.zeros((p, rank - d))
-        phi, Q[:rank] = _ritz_complement(V[:rank], shares[:rank], theta)
-        return cls(V, Q, 2.0 * (phi[None, :] - theta[:, None]).ravel(), rotation)
+        V, Q = _nearest_frame(frame @ rotation), np.zeros((p, rank - d))
+        if in_ritz_axes:
+            phi, Q[:rank] = _ritz_complement(V[:rank], shares[:rank], theta)
+        else:
+            Q[:rank] = np.linalg.qr(V[:rank], mode="complete")[0][:, d:]
+            phi = (Q * shares[:, None]).T @ Q
+        return cls(V, Q, theta, phi, rotation)
+
+    def variance_blocks(self, first: int) -> FloatArray:
+        """Return the blocks of the variance's Hessian at the centre on the directions of Q from one on.
+
+        Parameters
+        ----------
+        first : int
+            The first of these directions.
+        """
+        phi = self.phi[first:, first:] if self.phi.ndim > 1 else np.diag(self.phi[first:])
+        blocks = np.repeat(phi[None], len(self.theta), axis=0)
+        np.einsum("aii->ai", blocks)[...] -= self.theta[:, None]
+        return 2.0 * blocks
+
+    @property
+    def variance_diagonal(self) -> FloatArray:
+        """Diagonal of the variance's Hessian at the centre, of shape (dimension,)."""
+        phi = self.phi.diagonal() if self.phi.ndim > 1 else self.phi
+        return 2.0 * (phi[None, :] - self.theta[:, None]).ravel()
 
     @property
     def dimension(self) -> int:
         """Number of coordinates."""
         return self.Q.shape[1] * self.V.shape[1]
 
-    def frame(self, b: FloatArray) -> FloatArray:
-        """Return the frame at b."""
-        return PolarCurve(self.V, self._tangent(b)).frame(1.0)
+    def at(self, b: FloatArray) -> "Place":
+        """Return the place at b.
 
-    def pull_back(self, b: FloatArray, frame: FloatArray, *gradients: FloatArray) -> FloatArray:
-        """Return the gradients with respect to b of functions of the subspace.
-
-        Parameters
-        ----------
-        b : ndarray of shape (dimension,)
-            Where.
-        frame : ndarray of shape (p, d)
-            The frame W at b.
-        *gradients : ndarray of shape (p, d)
-            Euclidean gradient of each function there.
-
-        Returns
-        -------
-        pulled_back : ndarray of shape (n_gradients, dimension)
-            The gradients.
+        With Y = V + QB the frame is W = Y T^{-1}, T = (Y'Y)^{1/2} = (I + B'B)^{1/2}.
         """
-        stacked = np.concatenate([gradient.T for gradient in gradients])
-        horizontal = stacked - (stacked @ frame) @ frame.T
-        along_Q = (horizontal @ self.Q).reshape(len(gradients), frame.shape[1], -1)
-        # F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is grad f(W) T^{-T}; T = W'Y has
-        # no eigenvalue below 1.
-        stretch = frame.T @ (self.V + self._tangent(b))
-        inverse = dgesv(stretch, np.eye(len(stretch)))[2]
-        return (inverse @ along_Q).reshape(len(gradients), self.dimension)
+        transposed = b.reshape(self.V.shape[1], self.Q.shape[1])
+        # LAPACK's own routine: of matrices of few columns all that is wrapped around it takes longer.
+        squares, basis, failed = dsyevd(transposed @ transposed.T)
+        if failed:
+            raise np.linalg.LinAlgError("the eigenvalues of B'B did not converge")
+        inverse = (basis / np.sqrt(1.0 + np.maximum(squares, 0.0))) @ basis.T
+        return Place(self, b, (self.V + self.Q @ transposed.T) @ inverse, inverse)
 
-    def _tangent(self, b: FloatArray) -> FloatArray:
-        return self.Q @ b.reshape(self.V.shape[1], -1).T
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A point of a chart, of which nothing but its frame is known.
+
+    Attributes
+    ----------
+    chart : Chart
+        The chart.
+    b : ndarray of shape (dimension,)
+        Where it is.
+    frame : ndarray of shape (p, d)
+        The frame W.
+    inverse : ndarray of shape (d, d)
+        T^{-1}, by which V + QB is made a frame.
+    """
+
+    chart: Chart
+    b: FloatArray
+    frame: FloatArray
+    inverse: FloatArray
+
+    def read(self, evaluation: Evaluation) -> "ChartPoint":
+        """Express what is known of the frame in the chart's coordinates.
+
+        F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is horizontal, (I - WW') grad f(W)
+        T^{-1}; along Q that is (Q'G - (Q'W) W'G) T^{-1}, with Q'W = B T^{-1}.
+        """
+        d, q = self.frame.shape[1], self.chart.Q.shape[1]
+        gradients = np.concatenate([evaluation.variance_gradient[None], evaluation.discrepancy_gradients])
+        stacked = gradients.transpose(0, 2, 1).reshape(-1, len(self.frame))
+        along_Q = stacked @ self.chart.Q
+        along_Q -= (stacked @ self.frame) @ (self.inverse @ self.b.reshape(d, q))
+        pulled_back = (self.inverse @ along_Q.reshape(-1, d, q)).reshape(-1, d * q)
+        return ChartPoint(self.b, evaluation, pulled_back[0], pulled_back[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +157,10 @@ class ChartPoint:
     variance_gradient: FloatArray
     discrepancy_gradients: FloatArray
 
-    @classmethod
-    def read(cls, chart: Chart, b: FloatArray, evaluation: Evaluation) -> "ChartPoint":
-        """Express what is known about a frame in the chart's coordinates."""
-        gradients = evaluation.variance_gradient, *evaluation.discrepancy_gradients
-        pulled_back = chart.pull_back(b, evaluation.point, *gradients)
-        return cls(b, evaluation, pulled_back[0], pulled_back[1:])
+
+def _nearest_frame(V: FloatArray) -> FloatArray:
+    """Return V after a Newton step towards the nearest frame: rounding must not add up from chart to chart."""
+    return 1.5 * V - 0.5 * (V @ (V.T @ V))
 
 
 def _ritz_complement(V: FloatArray, shares: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:

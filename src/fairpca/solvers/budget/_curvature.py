@@ -1,6 +1,7 @@
 """Second-order models of the Lagrangian in a chart."""
 # SPDX-License-Identifier: MIT
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,7 +32,7 @@ class KnownStep:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A chart with the Hessians of variance (diagonal) and of sum_j lambda_j h_j at its centre.
+    """A chart with the Hessians of variance and of sum_j lambda_j h_j at its centre.
 
     With more than `MOST_DENSE` coordinates the discrepancy's Hessian is known on the directions of Q with most variance
     only. Along the others rows hardly move, so there the variance's own Hessian says nearly all.
@@ -42,6 +43,10 @@ class Model:
         The chart.
     leading : ndarray of int of shape (k,)
         Coordinates on which the Hessian is known.
+    variance_diagonal : ndarray of shape (dimension,) or None
+        Diagonal of the variance's Hessian on all coordinates, where these are more.
+    variance_blocks : ndarray of shape (d, k / d, k / d)
+        Hessian of the variance share there, which does not mix components.
     discrepancy_hessian : ndarray of shape (k, k)
         Hessian of sum_j lambda_j h_j there.
     mixture : ndarray of shape (n_measures,)
@@ -52,6 +57,8 @@ class Model:
 
     chart: Chart
     leading: IntArray
+    variance_diagonal: FloatArray | None
+    variance_blocks: FloatArray
     discrepancy_hessian: FloatArray
     mixture: FloatArray
     sizes: FloatArray
@@ -74,17 +81,19 @@ class Model:
         single_precision : bool, default=False
             Compute the discrepancy's Hessian in float32.
         """
-        chart = Chart.around(here.point, problem.shares, problem.rank)
-        centre = here.rotated(chart.rotation)
-        n_directions, d = chart.Q.shape[1], chart.V.shape[1]
-        # Q's columns come by increasing variance.
+        d = here.point.shape[1]
+        n_directions = problem.rank - d
         first = n_directions - min(n_directions, max(1, MOST_DENSE // d))
+        # Where not all directions are leading, these are those of most variance, the last of the Ritz axes.
+        chart = Chart.around(here.point, problem.shares, problem.rank, in_ritz_axes=first > 0)
+        centre = here.rotated(chart.rotation)
         leading = np.arange(chart.dimension).reshape(d, n_directions)[:, first:].ravel()
         total = float(multipliers.sum())
         mixture = multipliers / total if total > 0 else np.full(len(multipliers), 1.0 / len(multipliers))
         hessian = problem.hessian(centre, chart.Q[:, first:], mixture, single_precision)
-        model = cls(chart, leading, hessian, mixture, here.discrepancies)
-        return model, ChartPoint.read(chart, np.zeros(chart.dimension), centre)
+        diagonal = chart.variance_diagonal if first else None
+        model = cls(chart, leading, diagonal, chart.variance_blocks(first), hessian, mixture, here.discrepancies)
+        return model, chart.at(np.zeros(chart.dimension)).read(centre)
 
     def lagrangian_hessian(self, multipliers: FloatArray) -> FloatArray:
         """Return the Hessian of -variance + sum_j mu_j h_j on the leading coordinates.
@@ -94,7 +103,8 @@ class Model:
         known = float(self.mixture @ self.sizes)
         scale = float(multipliers @ self.sizes) / known if known > 0 else float(multipliers.sum())
         hessian = (multipliers[0] if len(multipliers) == 1 else scale) * self.discrepancy_hessian
-        np.einsum("ii->i", hessian)[...] -= self.chart.variance_hessian[self.leading]
+        d, q = self.variance_blocks.shape[:2]
+        np.einsum("aiaj->aij", hessian.reshape(d, q, d, q))[...] -= self.variance_blocks
         return hessian
 
     def newton_step(
@@ -118,12 +128,11 @@ class Model:
             return known
         gradient = lagrangian.gradient(point)
         hessian = self._hessian_with_springs(point, lagrangian)
-        of_variance = -self.chart.variance_hessian
-        metric = Metric(hessian, 0.0, self.leading, of_variance, likely_level=likely_level)
+        metric = self._metric(hessian, likely_level=likely_level)
         step = -metric.solve(gradient)
-        while np.linalg.norm(step) > radius:
+        while _length(step) > radius:
             shift = max(GROWTH * metric.shift, 1e-3 * float(np.abs(np.diag(hessian)).mean()))
-            metric = Metric(hessian, shift, self.leading, of_variance)
+            metric = self._metric(hessian, shift)
             step = -metric.solve(gradient)
         return metric, step
 
@@ -132,14 +141,18 @@ class Model:
     ) -> tuple[Metric, FloatArray] | None:
         """Return the metric and the Newton step, or None where it takes a shift to have one no longer than `radius`."""
         hessian = self._hessian_with_springs(point, lagrangian)
-        metric = Metric(hessian, 0.0, self.leading, -self.chart.variance_hessian, may_shift=False)
+        metric = self._metric(hessian, may_shift=False)
         if not metric.is_definite:
             return None
         step = -metric.solve(lagrangian.gradient(point))
-        if np.linalg.norm(step) > radius:
+        if _length(step) > radius:
             return None
         self._last_step[:] = [KnownStep(point, lagrangian.multipliers, metric, step)]
         return metric, step
+
+    def _metric(self, hessian: FloatArray, shift: float = 0.0, may_shift: bool = True, likely_level: int = 0) -> Metric:
+        diagonal = None if self.variance_diagonal is None else -self.variance_diagonal
+        return Metric(hessian, shift, self.leading, diagonal, may_shift, likely_level)
 
     def _known_step(self, point: ChartPoint, lagrangian: Lagrangian) -> tuple[Metric, FloatArray] | None:
         """Return the last plain Newton step where it is asked for again: a search for multipliers ends with theirs."""
@@ -200,6 +213,10 @@ def _without(hessian: FloatArray, normals: list[FloatArray]) -> tuple[FloatArray
     half = np.outer(v, 2.0 * (hessian @ v) - 2.0 * float(v @ hessian @ v) * v)
     reflected = [other - 2.0 * float(v @ other) * v for other in others]
     return (hessian - half - half.T)[1:, 1:], [other[1:] for other in reflected]
+
+
+def _length(vector: FloatArray) -> float:
+    return math.sqrt(float(vector.dot(vector)))
 
 
 def _unit(normal: FloatArray) -> FloatArray:

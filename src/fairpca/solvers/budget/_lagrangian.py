@@ -42,17 +42,12 @@ class Lagrangian:
 
     def value(self, point: ChartPoint) -> float:
         """Return L."""
-        pressed = point.evaluation.discrepancies - self.targets
-        if len(pressed) > 1:
-            free = np.full_like(self.multipliers, -np.inf)
-            slack = np.divide(-self.multipliers, self.stiffness, out=free, where=self.stiffness > 0)
-            pressed = np.maximum(pressed, slack)
-        return -point.evaluation.variance + float((self.multipliers + 0.5 * self.stiffness * pressed) @ pressed)
+        pressed = self._pressed(point)
+        return self._value(point, pressed, self._weights(pressed))
 
     def weights(self, point: ChartPoint) -> FloatArray:
         """Return the weights of the gradients of the h_j, mu_j + c_j (h_j - t_j) where that is positive."""
-        weights = self.multipliers + self.stiffness * (point.evaluation.discrepancies - self.targets)
-        return np.maximum(weights, 0.0) if len(weights) > 1 else weights
+        return self._weights(self._pressed(point))
 
     def gradient(self, point: ChartPoint) -> FloatArray:
         """Return the gradient of L."""
@@ -60,4 +55,26 @@ class Lagrangian:
 
     def seen_from(self, point: ChartPoint) -> Sight:
         """Return value and gradient, which several steps need, together with the point."""
-        return Sight(point, self.value(point), self.gradient(point))
+        pressed = self._pressed(point)
+        weights = self._weights(pressed)
+        gradient = weights @ point.discrepancy_gradients
+        gradient -= point.variance_gradient
+        return Sight(point, self._value(point, pressed, weights), gradient)
+
+    def _pressed(self, point: ChartPoint) -> FloatArray:
+        """Return e_j = h_j - t_j, as far as phi_j depends on it."""
+        pressed = point.evaluation.discrepancies - self.targets
+        if len(pressed) > 1:
+            free = np.full_like(self.multipliers, -np.inf)
+            slack = np.divide(-self.multipliers, self.stiffness, out=free, where=self.stiffness > 0)
+            pressed = np.maximum(pressed, slack)
+        return pressed
+
+    def _weights(self, pressed: FloatArray) -> FloatArray:
+        """Return the phi_j'."""
+        weights = self.multipliers + self.stiffness * pressed
+        return np.maximum(weights, 0.0) if len(weights) > 1 else weights
+
+    def _value(self, point: ChartPoint, pressed: FloatArray, weights: FloatArray) -> float:
+        """Return L: phi_j is quadratic, so that it is e_j times the mean of its slopes at 0 and at e_j."""
+        return 0.5 * float((self.multipliers + weights) @ pressed) - point.evaluation.variance

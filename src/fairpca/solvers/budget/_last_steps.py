@@ -11,7 +11,6 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation
 from fairpca.solvers._limits import TARGET, VISIBLE
 from fairpca.solvers._metric import Metric
-from fairpca.solvers.budget._chart import ChartPoint
 from fairpca.solvers.budget._closest import closest_at_point
 from fairpca.solvers.budget._cycle import Cycle
 from fairpca.solvers.budget._dual import ACCURACY
@@ -57,8 +56,8 @@ class LastSteps:
             unsettled = len(slack) > 1 and cycle.residual > STATIONARY
             if not np.any(cycle.multipliers > 0) or not (worth > VISIBLE or unsettled):
                 break
-            b = cycle.point.b + self._step(cycle, share * slack)
-            there = ChartPoint.read(cycle.model.chart, b, self.evaluate(cycle.model.chart.frame(b)))
+            place = cycle.model.chart.at(cycle.point.b + self._step(cycle, share * slack))
+            there = place.read(self.evaluate(place.frame))
             if there.evaluation.meets(self.tolerances) and there.evaluation.variance > here.variance - VISIBLE / 10:
                 cycle = replace(cycle, point=there)
         return cycle

@@ -13,7 +13,7 @@ from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import TARGET, USED, VISIBLE
 from fairpca.solvers._line_search import Trial, wolfe_search
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
-from fairpca.solvers.budget._chart import Chart, ChartPoint
+from fairpca.solvers.budget._chart import Chart
 from fairpca.solvers.budget._closest import closest_at_frame
 from fairpca.solvers.budget._curvature import Model, View
 from fairpca.solvers.budget._cycle import Cycle
@@ -267,8 +267,8 @@ class BudgetRun:
 
     def _step(self, chart: Chart, here: Sight, lagrangian: Lagrangian, direction: FloatArray) -> Sight | None:
         def try_step(t: float) -> Trial[Sight]:
-            b = here.point.b + t * direction
-            there = lagrangian.seen_from(ChartPoint.read(chart, b, self._evaluate(chart.frame(b))))
+            place = chart.at(here.point.b + t * direction)
+            there = lagrangian.seen_from(place.read(self._evaluate(place.frame)))
             return Trial(t, there.value, float(there.gradient @ direction), there)
 
         trial = wolfe_search(try_step, here.value, float(here.gradient @ direction), 1.0)
@@ -276,8 +276,9 @@ class BudgetRun:
 
     @staticmethod
     def _learn(pairs: list[CurvedPair], before: Sight, after: Sight) -> list[CurvedPair]:
-        s, y = after.point.b - before.point.b, after.gradient - before.gradient
-        return [*pairs, (s, y)] if s @ y > 1e-12 * (s @ s) else pairs
+        s = after.point.b - before.point.b
+        pair = CurvedPair.of(s, after.gradient - before.gradient)
+        return [*pairs, pair] if pair.curvature > 1e-12 * float(s @ s) else pairs
 
     def _finished(self, cycle: Cycle) -> bool:
         if cycle.point.b.size == 0:
@@ -339,7 +340,8 @@ class BudgetRun:
         tau, strain = self._tolerances, evaluation.strain(self._tolerances)
         if self._fairest is None or strain < self._least_strain:
             self._fairest, self._least_strain = evaluation, strain
-        if evaluation.meets(tau) and (self._best is None or evaluation.variance > self._best.variance):
+        is_better = self._best is None or evaluation.variance > self._best.variance
+        if strain <= 1.0 and is_better and evaluation.meets(tau):
             self._best = evaluation
 
     def _out_of_time(self) -> bool:

@@ -9,6 +9,7 @@ from fairpca._utils.checks import check_integer
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial
+from fairpca.solvers._two_loop import CurvedPair
 from fairpca.solvers.unconstrained._unconstrained import Arrival, DescentState, LineSearchMethod, Pairs, first_step
 
 
@@ -30,13 +31,13 @@ class GradientDescent(LineSearchMethod):
     def _direction(self, pairs: Pairs, manifold: Frames, state: DescentState) -> tuple[FloatArray, float]:
         if not pairs:
             return -state.gradient, first_step(state)
-        ((s, y),) = pairs
-        return -state.gradient, float(np.vdot(s, y) / np.vdot(y, y))
+        (pair,) = pairs
+        return -state.gradient, pair.curvature / float(np.vdot(pair.change, pair.change))
 
     def _learn(
         self, pairs: Pairs, manifold: Frames, before: DescentState, after: DescentState, trial: Trial[Arrival]
     ) -> Pairs:
         here = after.sample.point
         s = manifold.project(here, trial.step * trial.at.velocity)
-        y = after.gradient - manifold.transport(here, before.gradient)
-        return [(s, y)] if np.vdot(s, y) > 0 else []
+        pair = CurvedPair.of(s, after.gradient - manifold.transport(here, before.gradient))
+        return [pair] if pair.curvature > 0 else []

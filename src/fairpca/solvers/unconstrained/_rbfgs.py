@@ -10,7 +10,7 @@ from fairpca._utils.checks import check_integer, check_number
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial
-from fairpca.solvers._two_loop import quasi_newton_product
+from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 from fairpca.solvers.unconstrained._unconstrained import Arrival, DescentState, LineSearchMethod, Pairs, first_step
 
 
@@ -57,17 +57,17 @@ class RiemannianBFGS(LineSearchMethod):
     ) -> Pairs:
         here = after.sample.point
         if pairs:
-            moved = manifold.transport(here, np.array(pairs))
+            moved = manifold.transport(here, np.array([(pair.step, pair.change) for pair in pairs]))
             # Transport bends angles a little: a pair whose curvature it made negative is dropped.
-            pairs = [(s, y) for s, y in moved if np.vdot(s, y) > 0]
+            pairs = [pair for s, y in moved if (pair := CurvedPair.of(s, y)).curvature > 0]
         s = manifold.project(here, trial.step * trial.at.velocity)
-        y = after.gradient - manifold.transport(here, before.gradient)
-        if np.vdot(s, y) >= self.caution * before.gradient_norm * np.vdot(s, s):
-            pairs = [*pairs, (s, y)][-self.memory :]
+        pair = CurvedPair.of(s, after.gradient - manifold.transport(here, before.gradient))
+        if pair.curvature >= self.caution * before.gradient_norm * np.vdot(s, s):
+            pairs = [*pairs, pair][-self.memory :]
         return pairs
 
 
 def _scaled(pairs: Pairs, vector: FloatArray) -> FloatArray:
     """Return the vector times <s, y> / <y, y> of the last pair, the usual guess of the inverse curvature."""
-    s, y = pairs[-1]
-    return float(np.vdot(s, y)) / float(np.vdot(y, y)) * vector
+    _, y, curvature = pairs[-1]
+    return curvature / float(np.vdot(y, y)) * vector

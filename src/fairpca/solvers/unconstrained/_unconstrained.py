@@ -11,9 +11,10 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import Frames
 from fairpca.solvers._line_search import Trial, wolfe_search
+from fairpca.solvers._two_loop import CurvedPair
 from fairpca.solvers.unconstrained._objectives import Objective, Sample
 
-Pairs = list[tuple[FloatArray, FloatArray]]
+Pairs = list[CurvedPair]
 """Steps and the changes of the gradient along them."""
 
 

@@ -67,6 +67,34 @@ def test_chart_gradients_have_the_right_taylor_slope_away_from_the_centre(proble
     assert taylor_slope(remainder, np.logspace(-4, -2, 10)) == pytest.approx(2, abs=0.1)
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-9, 0.3, 30.0, 1e6])
+@pytest.mark.parametrize(("p", "d", "rank"), [(5, 1, 5), (7, 3, 4), (60, 10, 55), (4, 2, 2), (120, 33, 118)])
+@pytest.mark.usefixtures("each_engine")
+def test_places_of_a_chart_are_frames_of_their_subspace(p, d, rank, size, rng):
+    frame = np.zeros((p, d))
+    frame[:rank] = np.linalg.qr(rng.normal(size=(rank, d)))[0]
+    chart = Chart.around(frame, np.arange(p, 0, -1.0) / p, rank)
+    place = chart.at(size * rng.normal(size=chart.dimension))
+    np.testing.assert_allclose(place.frame.T @ place.frame, np.eye(d), atol=1e-12)
+    spanned = chart.V + chart.Q @ place.b.reshape(d, rank - d).T
+    outside = spanned - place.frame @ (place.frame.T @ spanned)
+    assert np.abs(outside).max() <= 1e-13 * max(1.0, np.abs(spanned).max())
+    np.testing.assert_allclose(spanned @ place.inverse, place.frame, atol=1e-9)
+
+
+def test_gradients_in_a_chart_are_the_same_by_both_engines(native, problem, frame, rng):
+    chart = Chart.around(frame, problem.shares, problem.rank)
+    place = chart.at(0.5 * rng.normal(size=chart.dimension))
+    evaluation = problem.evaluate(place.frame)
+    assert chart.is_small
+    np.testing.assert_allclose(place._by_loops(evaluation), place._by_products(evaluation), atol=1e-14)
+    small, tall = np.ones((2, 2)), np.ones((3, 2))
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.frame_at(tall, small, small, tall.copy(), small.copy())
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.gradients_at(tall, small, tall, small, tall, np.ones((1, 2, 2)), np.ones((2, 2, 2)))
+
+
 @pytest.mark.parametrize("in_ritz_axes", [False, True])
 @pytest.mark.parametrize("live", [(0.6, 0.3, 0.1 - 1e-9, 1e-9), (0.25, 0.25, 0.25, 0.25), (0.5, 0.5)])
 def test_a_chart_lies_in_ritz_axes_of_the_frame_and_knows_its_complement(live, in_ritz_axes, rng):
@@ -483,7 +511,7 @@ def test_cheap_starts_are_tried_below_a_fifth_of_what_chance_shows(many_optima):
             for n_starts in (1, None)
         )
         assert found.variance_kept >= alone.variance_kept - 1e-6
-        assert (found.n_gradients > 2 * alone.n_gradients) == is_searched
+        assert (found.n_gradients > alone.n_gradients) == is_searched
 
 
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")

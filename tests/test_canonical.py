@@ -5,6 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 
 from fairpca import FairPCA
+from fairpca.compiled import using_engine
+from fairpca.data import _hashes
 from fairpca.data._canonical import CanonicalOrder
 from odd_tables import Odd, odd
 
@@ -93,3 +95,35 @@ def test_rows_of_one_column_without_variance():
     order = CanonicalOrder.of(np.ones((3, 2)), None)
     np.testing.assert_array_equal(order.rows, [0, 1, 2])
     np.testing.assert_array_equal(order.columns, [0, 1])
+
+
+@pytest.mark.parametrize("shape", [(700, 57), (1, 1), (1, 5), (3, 70_000), (70_000, 3)])
+def test_both_engines_make_the_same_hashes(native, shape, rng):
+    X = rng.normal(size=shape)
+    X[:, 0] = np.where(X[:, 0] < 0, -0.0, np.round(X[:, 0]))
+    by_column = np.ascontiguousarray(X.T)
+    found = {}
+    for engine in ("compiled", "numpy"):
+        with using_engine(engine):
+            cells = _hashes.cell_hashes(by_column, np.abs(by_column).max(axis=1), 24)
+            found[engine] = [
+                cells,
+                _hashes.cell_hashes(by_column, np.abs(by_column).max(axis=1), _hashes.FRACTION),
+                _hashes.sums_along_columns(cells, cells[0]),
+                _hashes.sums_along_rows(cells, cells[:, 0].copy()),
+                _hashes.row_hashes(X),
+            ]
+    for one, other in zip(*found.values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_compiled_hashes_refuse_arrays_that_do_not_fit(native):
+    cells, three = np.zeros((2, 3), np.uint64), np.zeros(3, np.uint64)
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.sums_along_rows(cells, three, three)
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.row_hashes(np.zeros((3, 2)), three, three)
+    with pytest.raises(ValueError, match="52 bits"):
+        native.cell_hashes(np.zeros((2, 3)), np.ones(2), 53, cells)
+    with pytest.raises(TypeError, match="format 'L'"):
+        native.sums_along_columns(cells.astype(float), three, three)

@@ -57,12 +57,20 @@ def test_a_sample_that_misleads_does_no_harm(monkeypatch, rng):
     assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2), rel=1e-14)
 
 
-def test_the_compiled_loop_needs_room_for_what_it_keeps(native):
-    with pytest.raises(ValueError, match="no room"):
-        native.squares_between(np.ones((2, 5)), 0.0, 1.0, np.empty(0))
-    kept = np.full(3, -1.0)
-    assert native.squares_between(np.array([[0.0, 1.0, 3.0]]), 2.0, 9.0, kept) == (1, 2)
-    assert sorted(kept[:2].tolist()) == [4.0, 9.0]
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_compiled_loop_keeps_what_there_is_room_for(native, threads, rng):
+    Z = rng.normal(size=(1000, 3))
+    squares = np.sort(pdist(Z, "sqeuclidean"))
+    # Between two of them: rounding may move each.
+    low, high = squares[199_999:201_000:1000].mean(), squares[229_999:231_000:1000].mean()
+    n_below, n_between = int(np.sum(squares < low)), int(np.sum((squares >= low) & (squares <= high)))
+    for room in (0, 1, n_between - 1, n_between, 40_000):
+        kept = np.full(room, np.nan)
+        assert native.squares_between(np.ascontiguousarray(Z.T), low, high, kept, threads) == (n_below, n_between)
+        found = np.sort(kept[:n_between])
+        assert np.all((found >= low) & (found <= high))
+        if room >= n_between:
+            np.testing.assert_allclose(found, squares[n_below : n_below + n_between], rtol=1e-13)
 
 
 @pytest.mark.thorough

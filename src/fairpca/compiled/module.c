@@ -6,8 +6,9 @@
 
 static int is_format(const char *format, const char *wanted)
 {
-    /* int64 is "l" or "q", whichever C type numpy was told. */
-    return strcmp(format, wanted) == 0 || (strcmp(wanted, "l") == 0 && strcmp(format, "q") == 0);
+    /* int64 is "l" or "q", whichever C type numpy was told, and uint64 "L" or "Q". */
+    return strcmp(format, wanted) == 0 || (strcmp(wanted, "l") == 0 && strcmp(format, "q") == 0)
+           || (strcmp(wanted, "L") == 0 && strcmp(format, "Q") == 0);
 }
 
 int get_buffer(PyObject *array, Py_buffer *view, const char *format, int ndim, int writable)
@@ -16,7 +17,7 @@ int get_buffer(PyObject *array, Py_buffer *view, const char *format, int ndim, i
     if (PyObject_GetBuffer(array, view, flags) < 0)
         return 0;
     if ((ndim == 0 || view->ndim == ndim) && view->format != NULL && is_format(view->format, format)
-        && (*format != 'l' || view->itemsize == sizeof(int64_t)))
+        && ((*format != 'l' && *format != 'L') || view->itemsize == sizeof(int64_t)))
         return 1;
     PyBuffer_Release(view);
     PyErr_Format(PyExc_TypeError, "expected a C-contiguous array of format '%s' and the right number of dimensions",
@@ -48,8 +49,19 @@ static PyMethodDef methods[] = {
     {"hessian_blocks", hessian_blocks, METH_VARARGS,
      "hessian_blocks(crossings, outer, same, hessian, is_halved): put the blocks of a Hessian together."},
     {"squares_between", squares_between, METH_VARARGS,
-     "squares_between(Z, low, high, kept): how many squared distances of pairs are below, and how many between; these "
-     "are kept, but for the last place, as far as there is room."},
+     "squares_between(Z, low, high, kept, threads): how many squared distances of pairs are below, and how many between; "
+     "these are kept, in any order, as far as there is room."},
+    {"frame_at", frame_at, METH_VARARGS, "frame_at(V, Q, b, frame, inverse): the frame of span(V + Q b') and its factor."},
+    {"gradients_at", gradients_at, METH_VARARGS,
+     "gradients_at(Q, b, frame, inverse, first, others, out): gradients at a frame in the coordinates b of a chart."},
+    {"cell_hashes", cell_hashes, METH_VARARGS,
+     "cell_hashes(numbers, units, n_dropped, out): out = hashes of numbers in units of their line, rounded by so many bits."},
+    {"row_hashes", row_hashes, METH_VARARGS,
+     "row_hashes(X, factors, out): out = sums over each row of its bits times factors."},
+    {"sums_along_columns", sums_along_columns, METH_VARARGS,
+     "sums_along_columns(cells, rows, sums): sums[j] = sum over i of the hashes of cells[j, i] + rows[i]."},
+    {"sums_along_rows", sums_along_rows, METH_VARARGS,
+     "sums_along_rows(cells, columns, sums): sums[i] = sum over j of the hashes of cells[j, i] + columns[j]."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
     {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
     {"feature_moments", feature_moments, METH_VARARGS,

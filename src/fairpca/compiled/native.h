@@ -83,8 +83,8 @@ INLINE vec exponential(vec x)
     return (vec)((bits)power & ~(bits)(x < SMALLEST));
 }
 
-/* A C-contiguous array of numbers of one format ("d", "f", or "l" for int64) and so many dimensions, 0 for any; returns
- * 0 with an exception set where it is none. */
+/* A C-contiguous array of numbers of one format ("d", "f", "l" for int64 or "L" for uint64) and so many dimensions, 0
+ * for any; returns 0 with an exception set where it is none. */
 int get_buffer(PyObject *array, Py_buffer *view, const char *format, int ndim, int writable);
 
 /* Views of several arrays, of which those of a call are released together. */
@@ -104,6 +104,12 @@ PyObject *exp_inplace(PyObject *module, PyObject *array);
 PyObject *gaussian_lanes(PyObject *module, PyObject *args);
 PyObject *hessian_blocks(PyObject *module, PyObject *args);
 PyObject *squares_between(PyObject *module, PyObject *args);
+PyObject *frame_at(PyObject *module, PyObject *args);
+PyObject *gradients_at(PyObject *module, PyObject *args);
+PyObject *cell_hashes(PyObject *module, PyObject *args);
+PyObject *row_hashes(PyObject *module, PyObject *args);
+PyObject *sums_along_columns(PyObject *module, PyObject *args);
+PyObject *sums_along_rows(PyObject *module, PyObject *args);
 PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);

@@ -4,21 +4,24 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-
-Hashes = npt.NDArray[np.uint64]
+from fairpca.data._hashes import (
+    FRACTION,
+    Hashes,
+    cell_hashes,
+    column_blocks,
+    mixed,
+    sums_along_columns,
+    sums_along_rows,
+)
 
 SYMMETRIC_ROWS = 200
 """Rows up to which ties between rows of regular designs are broken one by one."""
 
-FRACTION, KEPT = 52, 24
-"""Bits of the fraction of a float64, and how many of them tell entries apart: rounding moves the last two or three, and
-reaches those that are kept once in a hundred million entries."""
-
-HASHED_CELLS = 2**16
-"""Cells that are hashed at a time, half a megabyte."""
+KEPT = 24
+"""Bits of the fraction of a number that tell entries apart: rounding moves the last two or three, and reaches those
+that are kept once in a hundred million entries."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,9 @@ class CanonicalOrder:
 def _marks(numbers: FloatArray) -> Hashes:
     """Return a hash of the numbers of each row, with room above for the marks that break ties."""
     known = np.nan_to_num(numbers, nan=-1.0)
-    rounded = _rounded_bits(known.T, np.abs(known).max(axis=0, initial=0.0), KEPT)
-    columns = _mixed(rounded + np.arange(len(rounded), dtype=np.uint64)[:, None])
-    marks: Hashes = _mixed(columns.sum(axis=0, dtype=np.uint64)) >> np.uint64(1)
+    hashes = cell_hashes(known.T, np.abs(known).max(axis=0, initial=0.0), KEPT)
+    columns = mixed(hashes + np.arange(len(hashes), dtype=np.uint64)[:, None])
+    marks: Hashes = mixed(columns.sum(axis=0, dtype=np.uint64)) >> np.uint64(1)
     return marks
 
 
@@ -96,31 +99,19 @@ def _hashed(cells: Hashes, codes: IntArray, marks: Hashes) -> tuple[Hashes, Hash
 
     A second round tells apart what the first could not; tables with more symmetry than two see are regular designs.
     """
-    rows = _mixed(marks.copy())
-    columns = _of_columns(cells, rows)
+    rows = mixed(marks.copy())
+    columns = sums_along_columns(cells, rows)
     rows = _of_rows(cells, rows, columns, codes)
     if _are_tied(rows):
-        columns = _of_columns(cells, rows)
+        columns = sums_along_columns(cells, rows)
         return _of_rows(cells, rows, columns, codes), columns
-    return rows, _of_columns(cells, rows) if _are_tied(columns) else columns
-
-
-def _of_columns(cells: Hashes, rows: Hashes) -> Hashes:
-    """Return hashes of columns, given those of rows.
-
-    Cells come column by column: sums along long lines take a third of the time of those along short ones.
-    """
-    hashes = [_mixed(cells[some] + rows).sum(axis=1, dtype=np.uint64) for some in _column_blocks(cells)]
-    return np.concatenate([np.zeros(0, np.uint64), *hashes])
+    return rows, sums_along_columns(cells, rows) if _are_tied(columns) else columns
 
 
 def _of_rows(cells: Hashes, rows: Hashes, columns: Hashes, codes: IntArray) -> Hashes:
     """Return hashes of rows, given those that they had and those of columns."""
-    seen = np.zeros_like(rows)
-    for some in _column_blocks(cells):
-        seen += _mixed(cells[some] + columns[some, None]).sum(axis=0, dtype=np.uint64)
-    rows = _mixed(rows + seen)
-    return _mixed(rows + _of_groups(rows, codes)[codes])
+    rows = mixed(rows + sums_along_rows(cells, columns))
+    return mixed(rows + _of_groups(rows, codes)[codes])
 
 
 def _are_tied(hashes: Hashes) -> bool:
@@ -134,19 +125,13 @@ def _cells(X: AnyArray, n_bits: int) -> tuple[Hashes, BoolArray, FloatArray]:
     Cells are in units of the largest of their column, to so many bits.
     """
     cells, varies, sizes = np.empty(X.shape[::-1], np.uint64), np.empty(X.shape[1], bool), np.empty(X.shape[1])
-    for some in _column_blocks(cells):
+    for some in column_blocks(cells):
         by_column = np.ascontiguousarray(X[:, some].T)
         smallest, largest = by_column.min(axis=1), by_column.max(axis=1)
         varies[some] = smallest < largest
         sizes[some] = np.maximum(-smallest, largest)
-        cells[some] = _mixed(_rounded_bits(by_column, sizes[some], n_bits))
+        cells[some] = cell_hashes(by_column, sizes[some], n_bits)
     return (cells, varies, sizes) if varies.all() else (cells[varies], varies, sizes[varies])
-
-
-def _column_blocks(cells: Hashes) -> list[slice]:
-    """Return the columns in blocks that stay in the cache."""
-    width = max(1, HASHED_CELLS // cells.shape[1])
-    return [slice(start, start + width) for start in range(0, len(cells), width)]
 
 
 def _first_tied(cells: Hashes, rows: Hashes) -> int | None:
@@ -157,30 +142,7 @@ def _first_tied(cells: Hashes, rows: Hashes) -> int | None:
     return int(first[index[differs].min()]) if len(differs) else None
 
 
-def _rounded_bits(by_column: AnyArray, largest: AnyArray, n_bits: int) -> Hashes:
-    """Return the bits of columns in units of their largest entries, rounded so that units do not show."""
-    numbers = np.divide(by_column, np.where(largest > 0, largest, 1.0)[:, None], dtype=np.float64)
-    numbers += 0.0  # -0.0 equals 0.0
-    bits = numbers.view(np.uint64)
-    if n_bits < FRACTION:
-        last = np.uint64(1 << (FRACTION - n_bits))
-        bits += last >> np.uint64(1)
-        bits &= ~(last - np.uint64(1))
-    return bits
-
-
 def _of_groups(rows: Hashes, codes: IntArray) -> Hashes:
     hashes = np.zeros(codes.max() + 1, np.uint64)
-    np.add.at(hashes, codes, _mixed(rows.copy()))
+    np.add.at(hashes, codes, mixed(rows.copy()))
     return hashes
-
-
-def _mixed(numbers: Hashes) -> Hashes:
-    """Overwrite numbers by the finalizer of SplitMix64, in which every bit moves every other, and return them."""
-    shifted = numbers >> np.uint64(30)
-    numbers ^= shifted
-    numbers *= np.uint64(0xBF58476D1CE4E5B9)
-    numbers ^= np.right_shift(numbers, np.uint64(27), out=shifted)
-    numbers *= np.uint64(0x94D049BB133111EB)
-    numbers ^= np.right_shift(numbers, np.uint64(31), out=shifted)
-    return numbers

@@ -4,14 +4,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import masses_of
+from fairpca.data._hashes import row_hashes
 from fairpca.rows import strata_of
-
-HASHED_NUMBERS = 2**18
-"""Numbers that are hashed at a time, 2 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +138,6 @@ def places_of(X: AnyArray) -> IntArray:
         # Equal hashes are no proof; most rows need none.
         place[shared] = len(counts) + np.unique(X[shared], axis=0, return_inverse=True)[1].ravel()
     return place
-
-
-def row_hashes(X: AnyArray) -> npt.NDArray[np.uint64]:
-    """Return hashes of rows: those of equal rows are equal, and those of others nearly never.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Finite numbers, float32 or float64.
-    """
-    factors = np.random.default_rng(0).integers(2**64 - 1, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
-    hashes = np.empty(len(X), dtype=np.uint64)
-    height = max(1, HASHED_NUMBERS // X.shape[1])
-    for start in range(0, len(X), height):
-        # -0.0 equals 0.0. Whole numbers have their bits at the upper end, which products would carry away.
-        bits = (X[start : start + height] + X.dtype.type(0)).view(f"u{X.itemsize}").astype(np.uint64, copy=False)
-        bits ^= bits >> np.uint64(32)
-        bits *= factors
-        hashes[start : start + height] = bits.sum(axis=1, dtype=np.uint64)
-    return hashes
 
 
 def _has_repetitions(place: IntArray) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from fairpca import compiled
+from fairpca._utils.threads import n_threads
 from fairpca._utils.typing import FloatArray, IntArray
 
 ALL_PAIRS_ROWS = 4096
@@ -105,13 +106,16 @@ def _median_of_all_pairs(Z: FloatArray) -> float | None:
     """Return the median as `_median` does, while only distances near it are kept; None where a sample has misled."""
     n = len(Z)
     n_pairs, n_rounds = n * (n - 1) // 2, 1 + BRACKET_SAMPLE // n
+    by_coordinate = np.ascontiguousarray(Z.T)
+    around = np.concatenate([by_coordinate, by_coordinate], axis=1)
     steps = [n * (k + 1) // (n_rounds + 1) for k in range(n_rounds)]
-    sample = np.concatenate([np.square(Z - np.roll(Z, step, axis=0)).sum(axis=1) for step in steps])
+    apart = [by_coordinate - around[:, step : step + n] for step in steps]
+    sample = np.concatenate([np.einsum("ij,ij->j", each, each) for each in apart])
     low, high = _bracket(sample)
-    near = np.empty(1 + 4 * BRACKET_WIDTH * n_pairs // len(sample))
-    n_below, n_near = compiled.native.squares_between(np.ascontiguousarray(Z.T), low, high, near)
+    near = np.empty(4 * BRACKET_WIDTH * n_pairs // len(sample))
+    n_below, n_near = compiled.native.squares_between(by_coordinate, low, high, near, n_threads())
     first, second = (n_pairs - 1) // 2 - n_below, n_pairs // 2 - n_below
-    if first < 0 or second >= n_near or n_near >= len(near):
+    if first < 0 or second >= n_near or n_near > len(near):
         return None
     return sum(_at_ranks(near[:n_near], first, second)) / 2.0
 
@@ -155,12 +159,14 @@ def _median(numbers: FloatArray) -> float:
 
 
 def _at_ranks(numbers: FloatArray, *ranks: int) -> list[float]:
-    """Return the numbers that would stand at some places if all were sorted."""
-    return np.partition(numbers, ranks)[list(ranks)].tolist()
+    """Return the numbers that would stand at some places if all were sorted; their order may be lost."""
+    numbers.partition(ranks)
+    return numbers[list(ranks)].tolist()
 
 
 def _unit(Z: FloatArray) -> float:
     """Return a power of two of the size of the differences between most rows."""
-    sizes = np.abs(Z - np.median(Z, axis=0))
-    size = float(np.median(sizes)) or float(sizes.max())
+    # Medians to within a place: a power of two is all that is wanted of them.
+    sizes = np.abs(Z - np.partition(Z, len(Z) // 2, axis=0)[len(Z) // 2])
+    size = float(np.partition(sizes, sizes.size // 2, axis=None)[sizes.size // 2]) or float(sizes.max())
     return math.ldexp(1.0, math.frexp(size)[1] - 1) if 0.0 < size < math.inf else 1.0

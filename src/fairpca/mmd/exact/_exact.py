@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -71,7 +72,6 @@ class ExactMMD:
         self._X = X if len(active) == len(X) else X[active]
         self._weights = np.asfortranarray(weights[active])
         self._comparison = comparison
-        self._factors = Factors.of(comparison.forms)
         self.n_measures = comparison.n_measures
         self.n_rows = self.hessian_rows = len(self._X)
         self.bandwidth = float(bandwidth)
@@ -230,6 +230,10 @@ class ExactMMD:
         rows = np.flatnonzero((alone & (added > smallest[self._comparison.owner])).any(axis=1))
         directions = self._X[rows].T
         return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
+
+    @cached_property
+    def _factors(self) -> Factors:
+        return Factors.of(self._comparison.forms)
 
     def _factored(self, multipliers: FloatArray | None) -> FloatArray:
         """Return weights whose sum of w'Kw is sum_j lambda_j h_j."""

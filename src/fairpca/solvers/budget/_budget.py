@@ -127,8 +127,14 @@ class Budget(BaseEstimator):
         self.__post_init__()
         self.check_tolerances(tolerances)
         with single_threaded_blas():
-            settings = SearchSettings(**self.get_params(deep=False))
-            if not problem.discrepancy.is_exact:
-                settings = replace(settings, gain_tolerance=max(self.gain_tolerance, APPROXIMATE_GAIN))
+            least_gain = 0.0 if problem.discrepancy.is_exact else APPROXIMATE_GAIN
+            settings = SearchSettings(
+                self.n_starts,
+                self.allow_null,
+                self.max_cycles,
+                self.max_steps,
+                max(self.gain_tolerance, least_gain),
+                self.max_seconds,
+            )
             search = GrowingSearch if has_many_axes(problem) else BudgetSearch
             return search(settings, problem, tolerances, generator, callback).solve(init)

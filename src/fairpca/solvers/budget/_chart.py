@@ -2,17 +2,25 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dsyevd
+from scipy.linalg.lapack import dpotrf, dtrtri
 
+from fairpca import compiled
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation
+
+FAR = 100.0
+"""|B|^2 up to which frames come from I + B'B."""
+
+SMALL, FEW_COMPONENTS = 2**16, 32
+"""Operations of a product up to which, and components up to which, compiled loops are used."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """The map B -> polar(V + QB) around a frame V, whose columns are rotated to its Ritz axes: V'SV = diag(theta).
+    """The map B -> span(V + QB) around a frame V, whose columns are rotated to its Ritz axes: V'SV = diag(theta).
 
     A point is the vector b that stacks the columns of B. At b = 0 the Hessian of the variance share is made of a block
     2 (Q'SQ - theta_a I) / tr S for each component a.
@@ -89,15 +97,25 @@ class Chart:
     def at(self, b: FloatArray) -> "Place":
         """Return the place at b.
 
-        With Y = V + QB the frame is W = Y T^{-1}, T = (Y'Y)^{1/2} = (I + B'B)^{1/2}.
+        With Y = V + QB the frame is W = Y T^{-1}, where T'T = Y'Y = I + B'B is the Cholesky factorisation: of all
+        frames of the subspace the one that takes least work. Far away it comes from Y itself: squares lose digits.
         """
-        transposed = b.reshape(self.V.shape[1], self.Q.shape[1])
-        # LAPACK's own routine: of matrices of few columns all that is wrapped around it takes longer.
-        squares, basis, failed = dsyevd(transposed @ transposed.T)
-        if failed:
-            raise np.linalg.LinAlgError("the eigenvalues of B'B did not converge")
-        inverse = (basis / np.sqrt(1.0 + np.maximum(squares, 0.0))) @ basis.T
+        d, q = self.V.shape[1], self.Q.shape[1]
+        transposed = b.reshape(d, q)
+        if b.dot(b) > FAR:
+            frame, factor = np.linalg.qr(self.V + self.Q @ transposed.T)
+            return Place(self, b, frame, np.ascontiguousarray(dtrtri(factor)[0]))
+        if self.is_small:
+            frame, inverse = np.empty_like(self.V), np.empty((d, d))
+            compiled.native.frame_at(self.V, self.Q, transposed, frame, inverse)
+            return Place(self, b, frame, inverse)
+        inverse = dtrtri(dpotrf(np.eye(d) + transposed @ transposed.T)[0], overwrite_c=1)[0]
         return Place(self, b, (self.V + self.Q @ transposed.T) @ inverse, inverse)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether compiled loops beat products by BLAS, around which much is done."""
+        return compiled.is_compiled() and self.V.size * self.Q.shape[1] <= SMALL and self.V.shape[1] <= FEW_COMPONENTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +131,7 @@ class Place:
     frame : ndarray of shape (p, d)
         The frame W.
     inverse : ndarray of shape (d, d)
-        T^{-1}, by which V + QB is made a frame.
+        T^{-1}, which makes V + QB a frame.
     """
 
     chart: Chart
@@ -124,16 +142,28 @@ class Place:
     def read(self, evaluation: Evaluation) -> "ChartPoint":
         """Express what is known of the frame in the chart's coordinates.
 
-        F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is horizontal, (I - WW') grad f(W)
-        T^{-1}; along Q that is (Q'G - (Q'W) W'G) T^{-1}, with Q'W = B T^{-1}.
+        F(Y) = f(Y T^{-1}) does not change under Y -> YM, so its gradient at Y = WT is (I - WW') G T^{-T} with G the
+        gradient of f at W; along Q that is (Q'G - (Q'W) W'G) T^{-T}, where Q'W = B T^{-1}.
         """
+        d, q = self.frame.shape[1], self.chart.Q.shape[1]
+        pulled_back = (self._by_loops if self.chart.is_small else self._by_products)(evaluation)
+        flat = pulled_back.reshape(len(pulled_back), d * q)
+        return ChartPoint(self.b, evaluation, flat[0], flat[1:])
+
+    def _by_loops(self, evaluation: Evaluation) -> FloatArray:
+        d, q = self.frame.shape[1], self.chart.Q.shape[1]
+        others = np.ascontiguousarray(evaluation.discrepancy_gradients.transpose(0, 2, 1))
+        first, out = np.ascontiguousarray(evaluation.variance_gradient), np.empty((1 + len(others), d, q))
+        compiled.native.gradients_at(self.chart.Q, self.b.reshape(d, q), self.frame, self.inverse, first, others, out)
+        return out
+
+    def _by_products(self, evaluation: Evaluation) -> FloatArray:
         d, q = self.frame.shape[1], self.chart.Q.shape[1]
         gradients = np.concatenate([evaluation.variance_gradient[None], evaluation.discrepancy_gradients])
         stacked = gradients.transpose(0, 2, 1).reshape(-1, len(self.frame))
         along_Q = stacked @ self.chart.Q
-        along_Q -= (stacked @ self.frame) @ (self.inverse @ self.b.reshape(d, q))
-        pulled_back = (self.inverse @ along_Q.reshape(-1, d, q)).reshape(-1, d * q)
-        return ChartPoint(self.b, evaluation, pulled_back[0], pulled_back[1:])
+        along_Q -= (stacked @ self.frame) @ (self.inverse.T @ self.b.reshape(d, q))
+        return self.inverse @ along_Q.reshape(len(gradients), d, q)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from fairpca.geometry import taylor_slope
 from fairpca.problem import FairSubspaceProblem, strain
 from fairpca.solvers import Budget, Status
 from fairpca.solvers._metric import Metric
+from fairpca.solvers._two_loop import CurvedPair
 from fairpca.solvers.budget import _curvature
 from fairpca.solvers.budget._chart import Chart
 from fairpca.solvers.budget._curvature import Model
@@ -80,6 +81,39 @@ def test_places_of_a_chart_are_frames_of_their_subspace(p, d, rank, size, rng):
     outside = spanned - place.frame @ (place.frame.T @ spanned)
     assert np.abs(outside).max() <= 1e-13 * max(1.0, np.abs(spanned).max())
     np.testing.assert_allclose(spanned @ place.inverse, place.frame, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_pairs", [0, 1, 7, 16, 20])
+@pytest.mark.parametrize("n", [1, 13, 86, 450])
+def test_a_metric_multiplies_like_the_inverse_of_the_updated_matrix(n, n_pairs, rng):
+    root = rng.normal(size=(n, n))
+    matrix = root @ root.T + np.eye(n)
+    metric, pairs = Metric(matrix), []
+    for _ in range(n_pairs):
+        step = rng.normal(size=n)
+        pair = CurvedPair.of(step, matrix @ step + 0.1 * step)
+        pairs.append(pair)
+        seen = matrix @ pair.step
+        matrix = matrix - np.outer(seen, seen) / (pair.step @ seen)
+        matrix = matrix + np.outer(pair.change, pair.change) / pair.curvature
+    gradient = rng.normal(size=n)
+    before = gradient.copy()
+    np.testing.assert_allclose(matrix @ metric.quasi_newton_product(pairs, gradient), gradient, atol=1e-6)
+    np.testing.assert_array_equal(gradient, before)
+
+
+def test_compiled_products_refuse_what_does_not_fit(native):
+    three = np.ones(3)
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.quasi_newton_product(np.eye(2), [], three)
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.quasi_newton_product(np.eye(3), [(np.ones(2), three, 1.0)], three)
+    with pytest.raises(ValueError, match="too many"):
+        native.quasi_newton_product(np.eye(3), [(three, three, 1.0)] * 17, three)
+    with pytest.raises(TypeError):
+        native.quasi_newton_product(np.eye(3), [(three, 1.0)], three)
+    with pytest.raises(ValueError, match="agree in shape"):
+        native.complement_of(np.eye(3)[:, :2].copy(), np.eye(3))
 
 
 def test_gradients_in_a_chart_are_the_same_by_both_engines(native, problem, frame, rng):

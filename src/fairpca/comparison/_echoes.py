@@ -61,11 +61,9 @@ class KnownAttribute:
         if self.is_continuous:
             varies = rows.min(axis=0) < rows.max(axis=0)
             return varies & np.array([_rises_or_falls(column, values) for column in rows.T])
-        order = np.argsort(values, kind="stable")
-        starts = np.flatnonzero(np.diff(values[order], prepend=-1))
-        ordered = rows[order]
-        smallest, largest = (extreme.reduceat(ordered, starts, axis=0) for extreme in (np.minimum, np.maximum))
-        return (smallest.min(axis=0) < largest.max(axis=0)) & np.all(smallest == largest, axis=0)
+        _, first, index = np.unique(values, return_index=True, return_inverse=True)
+        by_group = rows[first]
+        return np.any(by_group != by_group[:1], axis=0) & np.all(rows == by_group[index], axis=0)
 
 
 def _rises_or_falls(column: FloatArray, values: FloatArray) -> bool:

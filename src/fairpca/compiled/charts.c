@@ -16,29 +16,6 @@ typedef struct {
     size p, d, q;
 } Shape;
 
-FOR_EACH_MACHINE
-static double dot(const double *x, const double *y, size n)
-{
-    /* Eight sums side by side, so that additions need not wait for each other. */
-    vec even = all(0.0), odd = all(0.0);
-    size k = 0;
-    for (; k + 2 * WIDTH <= n; k += 2 * WIDTH) {
-        even += load(x + k) * load(y + k);
-        odd += load(x + k + WIDTH) * load(y + k + WIDTH);
-    }
-    double total = sum_of(even + odd);
-    for (; k < n; k++)
-        total += x[k] * y[k];
-    return total;
-}
-
-FOR_EACH_MACHINE
-static void add_multiple(double factor, const double *x, double *y, size n)
-{
-    for (size k = 0; k < n; k++)
-        y[k] += factor * x[k];
-}
-
 /* T^-1 of I + B'B = T'T, upper triangular with zeros below. */
 static void invert_factor(const double *b, Shape shape, double *inverse)
 {
@@ -113,6 +90,48 @@ static void turn(const double *b, const double *inverse, Shape shape, double *tu
             add_multiple(inverse[e * d + c], b + e * q, turned + c * q, q);
 }
 
+/* Householder vectors, which map V to the first axes, up to signs; they are the columns of H, (n, d), of length sqrt 2. */
+static void reflect_to_axes(const double *V, size n, size d, double *H)
+{
+    memcpy(H, V, sizeof(double) * (size_t)(n * d));
+    for (size a = 0; a < d; a++) {
+        double square = 0.0;
+        for (size i = a; i < n; i++)
+            square += H[i * d + a] * H[i * d + a];
+        double length = __builtin_copysign(__builtin_sqrt(square), H[a * d + a]);
+        H[a * d + a] += length;
+        /* |x + |x| e|^2 = 2 |x| (|x| + x_a) */
+        double unit = length != 0.0 ? 1.0 / __builtin_sqrt(length * H[a * d + a]) : 0.0;
+        for (size i = 0; i < a; i++)
+            H[i * d + a] = 0.0;
+        for (size i = a; i < n; i++)
+            H[i * d + a] *= unit;
+        for (size c = a + 1; c < d; c++) {
+            double along = 0.0;
+            for (size i = a; i < n; i++)
+                along += H[i * d + a] * H[i * d + c];
+            for (size i = a; i < n; i++)
+                H[i * d + c] -= along * H[i * d + a];
+        }
+    }
+}
+
+/* Q, (n, n - d): the last axes, reflected back. `along` has room for n - d numbers. */
+static void make_complement(const double *H, size n, size d, double *along, double *Q)
+{
+    size q = n - d;
+    memset(Q, 0, sizeof(double) * (size_t)(n * q));
+    for (size j = 0; j < q; j++)
+        Q[(d + j) * q + j] = 1.0;
+    for (size a = d; a-- > 0;) {
+        memset(along, 0, sizeof(double) * (size_t)q);
+        for (size i = a; i < n; i++)
+            add_multiple(H[i * d + a], Q + i * q, along, q);
+        for (size i = a; i < n; i++)
+            add_multiple(-H[i * d + a], along, Q + i * q, q);
+    }
+}
+
 static int is_of(const Py_buffer *view, size rows, size columns)
 {
     return view->shape[0] == rows && view->shape[1] == columns;
@@ -122,6 +141,27 @@ static PyObject *misfit(Arrays *arrays)
 {
     PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape, or have too many columns");
     return let_go(arrays, NULL);
+}
+
+PyObject *complement_of(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *frame, *complement;
+    Arrays arrays = {.held = 0};
+    if (!PyArg_ParseTuple(args, "OO", &frame, &complement))
+        return NULL;
+    if (!hold(&arrays, frame, "d", 2, 0) || !hold(&arrays, complement, "d", 2, 1))
+        return let_go(&arrays, NULL);
+    const Py_buffer *views = arrays.views;
+    size n = views[0].shape[0], d = views[0].shape[1];
+    if (d > n || !is_of(&views[1], n, n - d))
+        return misfit(&arrays);
+    double *memory = malloc(sizeof(double) * (size_t)(n * d + n - d + 1));
+    if (memory == NULL)
+        return let_go(&arrays, PyErr_NoMemory());
+    reflect_to_axes(views[0].buf, n, d, memory);
+    make_complement(memory, n, d, memory + n * d, views[1].buf);
+    free(memory);
+    return let_go(&arrays, Py_NewRef(Py_None));
 }
 
 PyObject *frame_at(PyObject *Py_UNUSED(module), PyObject *args)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,7 +122,7 @@ class Fitter:
         tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
             tau, for all measures, one by one, or by attribute.
         """
-        seed = int(check_random_state(estimator.random_state).randint(2**31))
+        seed = _seed_of(estimator.random_state)
         generator = np.random.default_rng(seed)
         table = _dask_table if is_dask(X) else _table
         X, compared = table(estimator, X, people, tolerance)
@@ -212,6 +212,18 @@ class Fitter:
         strictest = np.full(int(self.essential.max()) + 1, np.inf)
         np.minimum.at(strictest, self.essential, tolerances)
         return strictest
+
+
+def _seed_of(random_state: Any) -> int:
+    if isinstance(random_state, int):
+        return _seed_of_number(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+@lru_cache(maxsize=64)
+def _seed_of_number(number: int) -> int:
+    """Return the seed that a number stands for; a generator of its own takes as long to make as a table to hash."""
+    return int(check_random_state(number).randint(2**31))
 
 
 def _table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[Any, Compared]:

@@ -4,13 +4,18 @@
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from fairpca import compiled
 from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 
 GROWTH = 8.0
 """Factor by which the shift nu grows until the shifted Hessian is positive definite."""
 
 LEAST_SHIFT = 1e-4
 """The first nu above 0, in units of the mean size of the diagonal."""
+
+SMALL, MOST_PAIRS = 400, 16
+"""Coordinates up to which, and pairs up to which, compiled loops beat products by BLAS, around which much is done."""
 
 
 class Metric:
@@ -94,6 +99,23 @@ class Metric:
         if failed == 0:
             self._factor = factor
         return bool(failed == 0)
+
+    def quasi_newton_product(self, pairs: list[CurvedPair], gradient: FloatArray) -> FloatArray:
+        """Return the product of a gradient with the inverse Hessian that pairs make of this metric.
+
+        Parameters
+        ----------
+        pairs : list of CurvedPair
+            Oldest first.
+        gradient : ndarray of shape (n,)
+            What is multiplied.
+        """
+        is_small = self._whole and len(gradient) <= SMALL and len(pairs) <= MOST_PAIRS
+        if not (is_small and compiled.is_compiled()):
+            return quasi_newton_product(pairs, gradient, self.solve)
+        product = gradient.copy()
+        compiled.native.quasi_newton_product(self._factor.T, pairs, product)
+        return product
 
     def solve(self, gradient: FloatArray) -> FloatArray:
         """Return (H + nu I)^{-1} g."""

@@ -66,8 +66,8 @@ class Chart:
         if in_ritz_axes:
             phi, Q[:rank] = _ritz_complement(V[:rank], shares[:rank], theta)
         else:
-            Q[:rank] = np.linalg.qr(V[:rank], mode="complete")[0][:, d:]
-            phi = (Q * shares[:, None]).T @ Q
+            _fill_complement(V[:rank], Q[:rank])
+            phi = (Q.T * shares) @ Q
         return cls(V, Q, theta, phi, rotation)
 
     def variance_blocks(self, first: int) -> FloatArray:
@@ -115,7 +115,7 @@ class Chart:
     @cached_property
     def is_small(self) -> bool:
         """Whether compiled loops beat products by BLAS, around which much is done."""
-        return compiled.is_compiled() and self.V.size * self.Q.shape[1] <= SMALL and self.V.shape[1] <= FEW_COMPONENTS
+        return _are_small(self.V, self.Q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +186,18 @@ class ChartPoint:
     evaluation: Evaluation
     variance_gradient: FloatArray
     discrepancy_gradients: FloatArray
+
+
+def _are_small(V: FloatArray, Q: FloatArray) -> bool:
+    return compiled.is_compiled() and V.size * Q.shape[1] <= SMALL and V.shape[1] <= FEW_COMPONENTS
+
+
+def _fill_complement(V: FloatArray, Q: FloatArray) -> None:
+    """Fill Q by an orthonormal complement of V."""
+    if _are_small(V, Q):
+        compiled.native.complement_of(V, Q)
+    else:
+        Q[...] = np.linalg.qr(V, mode="complete")[0][:, V.shape[1] :]
 
 
 def _nearest_frame(V: FloatArray) -> FloatArray:

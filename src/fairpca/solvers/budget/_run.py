@@ -12,7 +12,7 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import TARGET, USED, VISIBLE
 from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
+from fairpca.solvers._two_loop import CurvedPair
 from fairpca.solvers.budget._chart import Chart
 from fairpca.solvers.budget._closest import closest_at_frame
 from fairpca.solvers.budget._curvature import Model, View
@@ -29,6 +29,9 @@ NOTICED = 0.05
 """Share of h that a single row must make up to count as standing alone."""
 
 MAX_RELEASES = 3
+
+FIRST_SHIFT_LEVEL = 6
+"""Which shift the first Hessian of a run takes on most tables: at a start the Lagrangian has a saddle."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class BudgetRun:
         self._least_strain = math.inf
         self._removed = np.zeros((len(problem.variances), 0))
         self._given_up = self._is_lost = False
-        self._n_cycles = self._shift_level = 0
+        self._n_cycles, self._shift_level = 0, FIRST_SHIFT_LEVEL
         self._search: MultiplierSearch
         self._ahead: View | Evaluation
 
@@ -227,10 +230,10 @@ class BudgetRun:
 
     def _first_multipliers(self, start: RunStart, here: Evaluation) -> FloatArray:
         # A run can end without multipliers, where it has nothing to teach.
-        for guess in (start.multipliers, closest_at_frame(here)):
-            if guess is not None and guess.max() > 0:
-                return guess
-        return np.ones(len(self._tolerances)) / len(self._tolerances)
+        if start.multipliers is not None and start.multipliers.max() > 0:
+            return start.multipliers
+        closest = closest_at_frame(here)
+        return closest if closest.max() > 0 else np.ones(len(self._tolerances)) / len(self._tolerances)
 
     def _view(self, here: Evaluation, search: MultiplierSearch) -> View:
         return Model.around(here, self._problem, search.multipliers, single_precision=True)
@@ -256,7 +259,7 @@ class BudgetRun:
                 break
             here, pairs = after, self._learn(pairs, here, after)
             n_steps += 1
-            direction = -quasi_newton_product(pairs, here.gradient, metric.solve)
+            direction = -metric.quasi_newton_product(pairs, here.gradient)
             gain = -float(here.gradient @ direction)
             if gain <= enough or self._out_of_time():
                 break

@@ -137,12 +137,6 @@ static int is_of(const Py_buffer *view, size rows, size columns)
     return view->shape[0] == rows && view->shape[1] == columns;
 }
 
-static PyObject *misfit(Arrays *arrays)
-{
-    PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape, or have too many columns");
-    return let_go(arrays, NULL);
-}
-
 PyObject *complement_of(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *frame, *complement;
@@ -154,7 +148,7 @@ PyObject *complement_of(PyObject *Py_UNUSED(module), PyObject *args)
     const Py_buffer *views = arrays.views;
     size n = views[0].shape[0], d = views[0].shape[1];
     if (d > n || !is_of(&views[1], n, n - d))
-        return misfit(&arrays);
+        return disagreement(&arrays);
     double *memory = malloc(sizeof(double) * (size_t)(n * d + n - d + 1));
     if (memory == NULL)
         return let_go(&arrays, PyErr_NoMemory());
@@ -178,7 +172,7 @@ PyObject *frame_at(PyObject *Py_UNUSED(module), PyObject *args)
     Shape shape = {views[V].shape[0], views[V].shape[1], views[Q].shape[1]};
     if (shape.d > MOST_COMPONENTS || views[Q].shape[0] != shape.p || !is_of(&views[B], shape.d, shape.q)
         || !is_of(&views[FRAME], shape.p, shape.d) || !is_of(&views[INVERSE], shape.d, shape.d))
-        return misfit(&arrays);
+        return disagreement(&arrays);
     make_frame(views[V].buf, views[Q].buf, views[B].buf, shape, views[FRAME].buf, views[INVERSE].buf);
     return let_go(&arrays, Py_NewRef(Py_None));
 }
@@ -202,7 +196,7 @@ PyObject *gradients_at(PyObject *Py_UNUSED(module), PyObject *args)
     if (shape.d > MOST_COMPONENTS || views[Q].shape[0] != shape.p || !is_of(&views[B], shape.d, shape.q)
         || !is_of(&views[INVERSE], shape.d, shape.d) || !is_of(&views[FIRST], shape.p, shape.d)
         || others[1] != shape.d || others[2] != shape.p || out[0] != 1 + n_others || out[1] != shape.d || out[2] != shape.q)
-        return misfit(&arrays);
+        return disagreement(&arrays);
     double *memory = malloc(sizeof(double) * (size_t)(2 * length + 1));
     if (memory == NULL)
         return let_go(&arrays, PyErr_NoMemory());

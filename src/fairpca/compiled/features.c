@@ -339,12 +339,6 @@ static int hold_recipe(Arrays *arrays, PyObject *tuple, Recipe *recipe)
     return 0;
 }
 
-static PyObject *disagreement(Arrays *arrays)
-{
-    PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-    return let_go(arrays, NULL);
-}
-
 PyObject *feature_moments(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *tuple, *Y, *weights, *out, *squares;

@@ -258,10 +258,8 @@ PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
         job.scales = (Scales){views[SCALES].buf, views[SCALES].shape[0], views[SCALES].shape[1] - COEFFICIENTS};
     const size *sums = views[SUMS].shape;
     if (views[OPERAND].shape[1] != job.n || sums[1] != job.c || sums[2] != job.n || share < 0 || shares <= share
-        || n_first < 0 || n_first > job.c || n_whole < 0 || n_whole > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-        return let_go(&arrays, NULL);
-    }
+        || n_first < 0 || n_first > job.c || n_whole < 0 || n_whole > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS)
+        return disagreement(&arrays);
     Pass pass = {job, sums[0], share, shares, 0, 0};
     Py_BEGIN_ALLOW_THREADS
     work_together(work_on_lanes, &pass, threads);

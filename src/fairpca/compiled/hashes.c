@@ -57,12 +57,6 @@ static uint64_t hash_row(const double *row, const uint64_t *factors, size p)
     return total;
 }
 
-static PyObject *misfit(Arrays *arrays)
-{
-    PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-    return let_go(arrays, NULL);
-}
-
 PyObject *cell_hashes(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *numbers, *units, *out;
@@ -75,7 +69,7 @@ PyObject *cell_hashes(PyObject *Py_UNUSED(module), PyObject *args)
     const Py_buffer *views = arrays.views;
     size p = views[0].shape[0], n = views[0].shape[1];
     if (views[1].shape[0] != p || views[2].shape[0] != p || views[2].shape[1] != n)
-        return misfit(&arrays);
+        return disagreement(&arrays);
     if (n_dropped < 0 || n_dropped > 52) {
         PyErr_SetString(PyExc_ValueError, "a fraction has 52 bits to drop");
         return let_go(&arrays, NULL);
@@ -100,7 +94,7 @@ static int hold_sums(Arrays *arrays, PyObject *args, int axis)
     const Py_buffer *views = arrays->views;
     if (views[1].shape[0] == views[0].shape[axis] && views[2].shape[0] == views[0].shape[1 - axis])
         return 1;
-    misfit(arrays);
+    disagreement(arrays);
     return 0;
 }
 
@@ -148,7 +142,7 @@ PyObject *row_hashes(PyObject *Py_UNUSED(module), PyObject *args)
     const Py_buffer *views = arrays.views;
     size n = views[0].shape[0], p = views[0].shape[1];
     if (views[1].shape[0] != p || views[2].shape[0] != n)
-        return misfit(&arrays);
+        return disagreement(&arrays);
     const double *row = views[0].buf;
     uint64_t *to = views[2].buf;
     Py_BEGIN_ALLOW_THREADS

@@ -66,10 +66,8 @@ PyObject *hessian_blocks(PyObject *Py_UNUSED(module), PyObject *args)
         if (!hold(&arrays, given[k], k == HESSIAN ? "d" : format, 2, k == HESSIAN))
             return let_go(&arrays, NULL);
     const Py_buffer *views = arrays.views;
-    if (!agree(&views[CROSSINGS], &views[OUTER], &views[SAME], &views[HESSIAN])) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-        return let_go(&arrays, NULL);
-    }
+    if (!agree(&views[CROSSINGS], &views[OUTER], &views[SAME], &views[HESSIAN]))
+        return disagreement(&arrays);
     size q = views[SAME].shape[0], d = views[CROSSINGS].shape[0] / q;
     void *half = malloc(sizeof(double) * (size_t)(q * q));
     if (half == NULL)

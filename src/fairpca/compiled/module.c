@@ -40,6 +40,12 @@ PyObject *let_go(Arrays *arrays, PyObject *answer)
     return answer;
 }
 
+PyObject *disagreement(Arrays *arrays)
+{
+    PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
+    return let_go(arrays, NULL);
+}
+
 static PyMethodDef methods[] = {
     {"exp_inplace", exp_inplace, METH_O,
      "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},

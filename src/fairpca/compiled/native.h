@@ -95,6 +95,7 @@ typedef struct {
 
 int hold(Arrays *arrays, PyObject *array, const char *format, int ndim, int writable);
 PyObject *let_go(Arrays *arrays, PyObject *answer);
+PyObject *disagreement(Arrays *arrays); /* lets go, with an exception set */
 
 /* x'y, and y += factor x. */
 double dot(const double *x, const double *y, size n);

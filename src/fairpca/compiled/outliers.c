@@ -100,10 +100,8 @@ PyObject *felt_of_outliers(PyObject *Py_UNUSED(module), PyObject *args)
     c.potential = v[4].buf, c.slopes = c.potential + c.k * c.n;
     if (c.d < 1 || c.d > MOST_AXES || c.n % WIDTH || v[1].shape[1] != c.n || v[2].shape[0] != c.d
         || v[3].shape[0] != c.m || v[3].shape[1] != c.k || v[4].shape[0] != 1 + c.d || v[4].shape[1] != c.k
-        || v[4].shape[2] != c.n || v[5].shape[0] != c.d || v[5].shape[1] != c.k || v[5].shape[2] != c.m) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-        return let_go(&arrays, NULL);
-    }
+        || v[4].shape[2] != c.n || v[5].shape[0] != c.d || v[5].shape[1] != c.k || v[5].shape[2] != c.m)
+        return disagreement(&arrays);
     size numbers = c.d * c.k * c.m;
     c.pulls = calloc((size_t)(WIDTH * numbers) + 1, sizeof(double));
     if (c.pulls == NULL)

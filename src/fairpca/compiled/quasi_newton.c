@@ -52,7 +52,7 @@ static int hold_pair(Arrays *arrays, PyObject *given, size n, Pair *pair)
     pair->change = views[1].buf;
     if (views[0].shape[0] == n && views[1].shape[0] == n)
         return 1;
-    PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
+    disagreement(arrays);
     return 0;
 }
 
@@ -67,8 +67,10 @@ PyObject *quasi_newton_product(PyObject *Py_UNUSED(module), PyObject *args)
         return let_go(&arrays, NULL);
     const Py_buffer *views = arrays.views;
     size n = views[1].shape[0], n_pairs = PyList_Size(listed);
-    if (views[0].shape[0] != n || views[0].shape[1] != n || n_pairs > MOST_PAIRS) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape, or pairs are too many");
+    if (views[0].shape[0] != n || views[0].shape[1] != n)
+        return disagreement(&arrays);
+    if (n_pairs > MOST_PAIRS) {
+        PyErr_Format(PyExc_ValueError, "%zd pairs are too many, %d are the most", n_pairs, MOST_PAIRS);
         return let_go(&arrays, NULL);
     }
     for (size k = 0; k < n_pairs; k++)

@@ -131,7 +131,7 @@ static int hold_table(Arrays *arrays, PyObject *args, Table *table)
     table->padded = (table->p + WIDTH - 1) / WIDTH * WIDTH;
     if (arrays->views[1].shape[0] == table->p)
         return 1;
-    PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
+    disagreement(arrays);
     return 0;
 }
 
@@ -149,10 +149,8 @@ PyObject *project(PyObject *Py_UNUSED(module), PyObject *args)
         return let_go(&arrays, NULL);
     const Py_buffer *matrix = &arrays.views[2], *out = &arrays.views[3];
     size d = matrix->shape[1], width = (d + WIDTH - 1) / WIDTH * WIDTH;
-    if (matrix->shape[0] != table.p || out->shape[0] != d || out->shape[1] != table.n) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-        return let_go(&arrays, NULL);
-    }
+    if (matrix->shape[0] != table.p || out->shape[0] != d || out->shape[1] != table.n)
+        return disagreement(&arrays);
     double *memory = calloc((size_t)((1 + ROWS) * table.padded + table.p * width) + 1, sizeof(double));
     if (memory == NULL)
         return let_go(&arrays, PyErr_NoMemory());
@@ -175,10 +173,8 @@ PyObject *pull_back(PyObject *Py_UNUSED(module), PyObject *args)
         return let_go(&arrays, NULL);
     const Py_buffer *forces = &arrays.views[2], *out = &arrays.views[3];
     size m = forces->shape[0];
-    if (forces->shape[1] != table.n || out->shape[0] != table.p || out->shape[1] != m) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not agree in shape");
-        return let_go(&arrays, NULL);
-    }
+    if (forces->shape[1] != table.n || out->shape[0] != table.p || out->shape[1] != m)
+        return disagreement(&arrays);
     double *memory = calloc((size_t)((1 + ROWS + m) * table.padded) + 1, sizeof(double));
     if (memory == NULL)
         return let_go(&arrays, PyErr_NoMemory());

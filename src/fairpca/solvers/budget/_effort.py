@@ -26,15 +26,15 @@ class Effort:
     enough_low: int
 
 
+MOST_STARTS = 40
+"""Other starts for one number of live components."""
+
 ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4, 3), Effort(12, 24, 6, 3)
 """Where several constraints meet there are more corners to end in."""
 
-TURNED, ONE_DIRECTION = Effort(8, 12, 6, 3), Effort(8, 12, 4, 12)
+TURNED, ONE_DIRECTION = Effort(8, 12, 6, 3), Effort(8, 12, 4, MOST_STARTS)
 """From where one dimension was turned runs often come back. Random starts of a single direction are cheap, and few of
-them end high."""
-
-MOST_STARTS = 40
-"""Other starts for one number of live components."""
+them end high: that some have ended low, as where more live components keep more, says nothing of the others."""
 
 
 def affordable_starts(n_coordinates: int) -> int:

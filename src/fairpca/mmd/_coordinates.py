@@ -24,8 +24,8 @@ the rows moves the mean by a bandwidth, the variance along an axis is twenty squ
 FEW_COORDINATES = 64
 """Coordinates up to which compiled loops, which make no centred copy of the rows, are faster than products of BLAS."""
 
-SMALL_SHARE, MOST_NUMBERS = 0.25, 2**25
-"""Axes of a span, as a share of the columns, and numbers of its coordinates, 256 MB, up to which these are made."""
+SMALL_SHARE, MOST_NUMBERS = 0.25, 2**23
+"""Axes of a span, as a share of the columns, and numbers of its coordinates, 64 MB, up to which these are made."""
 
 FAR_MEAN = 1.0
 """Distance in bandwidths of the mean of all rows from that of most of them from which on it is no origin."""

@@ -105,15 +105,17 @@ class ArrayRows:
 
     def mapped(self, transform: Transform) -> "ArrayRows":
         """Return all rows as a transform makes them, see `Rows.mapped`; runs in threads."""
-        starts = range(0, self.n_rows, self._height)
-        pieces: list[Any] = [None] * len(starts)
+        height = self._height
+        first = transform(self._block(slice(0, height)))
+        made = np.empty((self.n_rows, first.shape[1]), dtype=first.dtype)
+        made[:height] = first
 
-        def make_piece(number: int, start: int) -> None:
-            pieces[number] = transform(self._block(slice(start, start + self._height)))
+        def make_piece(start: int) -> None:
+            made[start : start + height] = transform(self._block(slice(start, start + height)))
 
         with single_threaded_blas():
-            run_all([partial(make_piece, number, start) for number, start in enumerate(starts)])
-        return ArrayRows(np.ascontiguousarray(np.concatenate(pieces)), self.attached)
+            run_all([partial(make_piece, start) for start in range(height, self.n_rows, height)])
+        return ArrayRows(made, self.attached)
 
     def attached_column(self, position: int) -> AnyArray:
         """Return one number attached to every row, see `Rows.attached_column`."""

@@ -11,6 +11,7 @@ from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
 from fairpca.problem import FairSubspaceProblem, strain
 from fairpca.solvers import Budget, Status
+from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._metric import Metric
 from fairpca.solvers._two_loop import CurvedPair
 from fairpca.solvers.budget import _curvature
@@ -441,7 +442,7 @@ def test_a_turned_frame_stays_on_the_live_axes(problem, frame):
 def run_of(problem, tolerance, kind, *arguments, **settings):
     """Return a run from where the means agree, and its outcome."""
     tolerances = np.array([tolerance])
-    starts = Starts(problem, tolerances, np.random.default_rng(0))
+    starts = Starts(problem, tolerances)
     starts.know_pca(problem.discrepancies(problem.pca()))
     journal = Journal(problem.counts, None, None)
     run = kind(problem, tolerances, RunSettings(60, 7, 1e-8, np.inf, **settings), journal.note, *arguments)
@@ -529,8 +530,8 @@ def test_far_below_chance_one_smooth_run_is_not_enough(many_optima):
         assert alone.converged_
         assert searched.converged_
         gains.append(searched.result_.variance_kept - alone.result_.variance_kept)
-    # The first run may be lucky.
-    assert min(gains) >= -1e-6
+    # The first run may be lucky; of an optimum that both find, each uses up what buys visible variance.
+    assert min(gains) >= -VISIBLE
     assert max(gains) > 0.005
 
 

@@ -4,7 +4,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -180,6 +180,8 @@ class FairSubspaceProblem:
         The most that chance alone shows of each h_j; None where that is not known.
     counts : EvaluationCounts
         Counters of the work done.
+    memory : dict
+        What solvers have found that holds for any tolerances, kept for the next solve.
     """
 
     variances: FloatArray
@@ -190,6 +192,7 @@ class FairSubspaceProblem:
     total: float | None = None
     chance: FloatArray | None = None
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def afresh(self) -> "FairSubspaceProblem":
         """Return the same problem with new counters."""

@@ -1,6 +1,7 @@
 """How many starts are worth their cost."""
 # SPDX-License-Identifier: MIT
 
+import math
 from dataclasses import dataclass
 
 
@@ -37,12 +38,58 @@ TURNED, ONE_DIRECTION = Effort(8, 12, 6, 3), Effort(8, 12, 4, MOST_STARTS)
 them end high: that some have ended low, as where more live components keep more, says nothing of the others."""
 
 
-def affordable_starts(n_coordinates: int) -> int:
+def n_coordinates(rank: int, n_live: int) -> int:
+    """Return the dimension of the manifold of subspaces of the live axes.
+
+    Parameters
+    ----------
+    rank : int
+        Number of live axes.
+    n_live : int
+        Number of live components.
+    """
+    return (rank - n_live) * n_live
+
+
+def affordable_starts(rank: int, n_live: int) -> int:
     """Return how many other starts are affordable: the work of a run grows with the number of coordinates.
 
     Parameters
     ----------
-    n_coordinates : int
-        Dimension of the manifold.
+    rank : int
+        Number of live axes.
+    n_live : int
+        Number of live components.
     """
-    return 0 if n_coordinates == 0 else int(min(MOST_STARTS, 4000 / n_coordinates**2))
+    dimension = n_coordinates(rank, n_live)
+    return 0 if dimension == 0 else int(min(MOST_STARTS, 4000 / dimension**2))
+
+
+@dataclass(frozen=True)
+class BranchEffort:
+    """What is spent on optima that are followed from looser to stricter tolerances.
+
+    Attributes
+    ----------
+    n_first : int
+        Random starts at the loosest tolerance.
+    n_new : int
+        New starts at each of the others.
+    n_kept : int
+        Optima that are followed from one to the next.
+    """
+
+    n_first: int
+    n_new: int
+    n_kept: int
+
+    @classmethod
+    def of(cls, n_starts: int) -> "BranchEffort":
+        """Return what costs about as much as so many starts at a strict tolerance.
+
+        Parameters
+        ----------
+        n_starts : int
+            As many as are affordable.
+        """
+        return cls(*(min(most, math.ceil(share * n_starts)) for most, share in ((12, 0.3), (16, 0.4), (12, 0.3))))

@@ -63,20 +63,13 @@ class Ladder:
             outcome = self._run(multiple * self._tolerances, rough).run(start, floor)
             if outcome.best is None or outcome.best.variance < floor:
                 return replace(outcome, best=None, stationary=False, view=None)
-            start = self._below(outcome, after)
+            start = outcome.start_at(after * self._tolerances)
         return self._run(self._tolerances, self._settings).run(start, floor)
 
     def bounce(self, outcome: RunOutcome, multiple: float) -> RunOutcome:
         """Return where the way leads from an answer to a multiple of the tolerances and back."""
         assert outcome.best is not None
-        return self.descend(self._below(outcome, multiple), (multiple,), outcome.best.variance)
+        return self.descend(outcome.start_at(multiple * self._tolerances), (multiple,), outcome.best.variance)
 
     def _run(self, tolerances: FloatArray, settings: RunSettings) -> BudgetRun:
         return BudgetRun(self._problem, tolerances, settings, self._on_cycle)
-
-    def _below(self, outcome: RunOutcome, multiple: float) -> RunStart:
-        """Return the start at another multiple of the tolerances: on the data we know h falls about like 1 / mu."""
-        here = outcome.best
-        assert here is not None
-        scale = here.discrepancies / (multiple * self._tolerances)
-        return RunStart(here.point, outcome.multipliers * scale, outcome.view)

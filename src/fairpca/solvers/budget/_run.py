@@ -128,6 +128,17 @@ class RunOutcome:
     is_lost: bool = False
     left_off: "BudgetRun | None" = None
 
+    def start_at(self, tolerances: FloatArray) -> RunStart:
+        """Return the start from `best` at other tolerances: on the data we know h falls about like 1 / mu.
+
+        Parameters
+        ----------
+        tolerances : ndarray of shape (n_measures,)
+            Their tau.
+        """
+        assert self.best is not None
+        return RunStart(self.best.point, self.multipliers * self.best.discrepancies / tolerances, self.view)
+
 
 class BudgetRun:
     """Maximise variance subject to h_j <= tau_j from one start.

@@ -10,10 +10,19 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import STRICT, FairSubspaceProblem
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
+from fairpca.solvers.budget._branches import LOOSEST
+from fairpca.solvers.budget._branching import Branching
 from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._climb import Climb
 from fairpca.solvers.budget._conclusion import Conclusion
-from fairpca.solvers.budget._effort import ONE_DIRECTION, ONE_MEASURE, SEVERAL_MEASURES, TURNED, affordable_starts
+from fairpca.solvers.budget._effort import (
+    ONE_DIRECTION,
+    ONE_MEASURE,
+    SEVERAL_MEASURES,
+    TURNED,
+    affordable_starts,
+    n_coordinates,
+)
 from fairpca.solvers.budget._explorer import Explorer
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
@@ -24,10 +33,6 @@ from fairpca.solvers.budget._warm import BudgetWarmStart
 
 OUT_OF_REACH = 2.0
 """Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
-
-WORTH_TURNING = 0.2
-"""Share of what chance shows below which a tolerance has several optima, and starts that are cheap and need not be made
-fair first are worth their cost."""
 
 SECOND_LOOKS = 2
 """Other starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
@@ -59,10 +64,12 @@ class BudgetSearch:
         self._settings = settings
         self._problem = problem
         self._tolerances = tolerances
-        self._starts = Starts(problem, tolerances, generator)
+        self._starts = Starts(problem, tolerances)
+        self._generator = generator
         self._journal = Journal(problem.counts, settings.max_seconds, callback)
         self._pool = Pool(tolerances)
         limits = RunSettings(settings.max_cycles, settings.max_steps, settings.gain_tolerance, self._journal.deadline)
+        self._branching = Branching(problem, tolerances, limits, self._journal, self._pool)
         self._explorer = Explorer(problem, tolerances, limits, self._starts, self._journal, self._pool)
         self._effort = ONE_MEASURE
         self._pca = np.zeros_like(tolerances)
@@ -79,7 +86,10 @@ class BudgetSearch:
             if pca.meets(self._tolerances):
                 return self._conclusion.pca_is_fair(pca, most)
             self._starts.know_pca(pca.discrepancies)
-        start = self._starts.first(init, first_live)
+        if isinstance(init, str) and init == "mean-matched" and self._follows_branches(most, least):
+            self._explorer.polish()
+            return self._conclude()
+        start = self._starts.first(init, first_live, self._generator)
         if isinstance(init, BudgetWarmStart) and init.settled:
             self._try(first_live, start)
             self._explorer.polish()
@@ -113,10 +123,7 @@ class BudgetSearch:
         return self._settings.n_starts is None
 
     def _has_few_coordinates(self, candidate: Candidate) -> bool:
-        return 0 < self._n_coordinates(candidate.n_live) <= self._effort.few_coordinates
-
-    def _n_coordinates(self, n_live: int) -> int:
-        return (self._problem.rank - n_live) * n_live
+        return 0 < n_coordinates(self._problem.rank, candidate.n_live) <= self._effort.few_coordinates
 
     def _scan(self, most: int, least: int, first: Candidate) -> None:
         """Try every number of live components that may keep more, each as a fit that asks for no more would try it.
@@ -144,12 +151,12 @@ class BudgetSearch:
             return first
         if fewer_are_left and first.strain(self._tolerances) > OUT_OF_REACH:
             return first
-        return self._explore(first.n_live, [], self._cheap_starts(first.n_live), first)
+        return self._elsewhere(first)
 
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
-        share = STRICT if self._starts.made_fair(candidate) else WORTH_TURNING
-        is_cheap = affordable_starts(self._n_coordinates(candidate.n_live)) > 0
+        share = STRICT if self._starts.made_fair(candidate) else LOOSEST
+        is_cheap = affordable_starts(self._problem.rank, candidate.n_live) > 0
         return (is_cheap and self._problem.is_strict(self._tolerances, share)) or candidate.fewer_promise_more
 
     @property
@@ -164,8 +171,11 @@ class BudgetSearch:
         return most, max(1, d - n_null) if self._settings.allow_null else most
 
     def _search_harder(self, most: int, least: int, first: Candidate) -> None:
-        """Climb along the number of live components from a good guess, with more starts where they are cheap."""
-        first = self._search_elsewhere(first, most > least)
+        """Look for more from other starts, where they are cheap, and with other numbers of live components."""
+        self._climb(most, least, self._search_elsewhere(first, most > least))
+
+    def _climb(self, most: int, least: int, first: Candidate) -> None:
+        """Climb along the number of live components."""
         climb = Climb(self._pool, self._journal, self._improves_with)
         if first.outcome.best is None:
             climb.from_guess(first.guess_of_fewer(self._tolerances, least), most, least)
@@ -187,8 +197,31 @@ class BudgetSearch:
     def _improves_with(self, n_live: int) -> bool:
         """Try a number of live components from several starts, and tell whether it is the best so far."""
         before = self._pool.most_variance()
-        starts = [self._starts.mean_matched(n_live)]
-        return self._explore(n_live, starts, self._cheap_starts(n_live), None).variance > before
+        found = self._branched(n_live) or self._elsewhere(self._try(n_live, self._starts.mean_matched(n_live)))
+        return found.variance > before
+
+    def _follows_branches(self, most: int, least: int) -> bool:
+        """Search by branches alone, and tell whether they meet the tolerances."""
+        first = self._branched(most)
+        if first is not None:
+            self._climb(most, least, first)
+        return first is not None
+
+    def _branched(self, n_live: int) -> Candidate | None:
+        """Return where branches lead to, if they can be followed before a first run has told what limits the answer."""
+        known_to_be_one = len(self._tolerances) == 1 and not self._starts.has_few_rows
+        return self._branching.best(n_live) if known_to_be_one and self._may_branch(n_live) else None
+
+    def _may_branch(self, n_live: int) -> bool:
+        return self._is_automatic and self._branching.pays(n_live)
+
+    def _elsewhere(self, first: Candidate) -> Candidate:
+        """Return the best of the first and of what other starts lead to, as many as are cheap."""
+        if not self._starts.made_fair(first) and self._may_branch(first.n_live):
+            first = self._branching.best(first.n_live, first) or first
+            if self._pool.is_feasible:
+                return first
+        return self._explore(first.n_live, [], self._cheap_starts(first.n_live), first)
 
     def _try_other_basins(self) -> None:
         """Start from plain PCA, and go to looser tolerances and back, where the way to the best was rugged.
@@ -205,7 +238,7 @@ class BudgetSearch:
         """Return how many other starts are tried where that is hard; where it is less so, a third of them will do."""
         if not self._is_automatic:
             return (self._settings.n_starts or 1) - 1
-        affordable = affordable_starts(self._n_coordinates(n_live))
+        affordable = affordable_starts(self._problem.rank, n_live)
         return affordable if self._is_strict else math.ceil(affordable / 3)
 
     def _try(self, n_live: int, start: RunStart, n_others: int = 0) -> Candidate:

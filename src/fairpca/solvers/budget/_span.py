@@ -114,4 +114,5 @@ class Span:
             mean_differences=self.lower(problem.mean_differences),
             total=problem.total_variance,
             counts=EvaluationCounts(),
+            memory={},
         )

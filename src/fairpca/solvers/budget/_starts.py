@@ -14,8 +14,9 @@ from fairpca.solvers.budget._warm import BudgetWarmStart
 
 FEW_ROWS = 300
 
-PRESSURE, TURNED_PRESSURE = 0.3, 0.5
-"""First mu h of a random start, and of one that is partly where another run has ended: the variance counts for more."""
+PRESSURE, MORE_PRESSURE = 0.3, 0.5
+"""First mu h of a random start, and of one where high optima are known, or that is partly where another run has ended:
+the less, the more variance counts at first, and the longer is the way."""
 
 
 class Starts:
@@ -27,22 +28,19 @@ class Starts:
         The problem.
     tolerances : ndarray of shape (n_measures,)
         tau.
-    generator : numpy.random.Generator
-        Draws the frame of `init="auxiliary"`.
     """
 
-    def __init__(self, problem: FairSubspaceProblem, tolerances: FloatArray, generator: np.random.Generator) -> None:
+    def __init__(self, problem: FairSubspaceProblem, tolerances: FloatArray) -> None:
         self._problem = problem
         self._tolerances = tolerances
-        self._generator = generator
         self._multipliers_of: dict[int, FloatArray] = {}
 
     def know_pca(self, discrepancies: FloatArray) -> None:
         """Take what is known of plain PCA."""
         self._multipliers_of[self._problem.n_components] = self._pressing(discrepancies)
 
-    def first(self, init: str | FloatArray | WarmStart, n_live: int) -> RunStart:
-        """Return what was asked for, with so many live components."""
+    def first(self, init: str | FloatArray | WarmStart, n_live: int, generator: np.random.Generator) -> RunStart:
+        """Return what was asked for, with so many live components; what is random is drawn."""
         problem = self._problem.with_components(n_live)
         if isinstance(init, BudgetWarmStart):
             view = init.view if n_live == init.n_live else None
@@ -51,7 +49,7 @@ class Starts:
             frame = init.frame if isinstance(init, WarmStart) else init
             return RunStart(self._live_part(frame, n_live), None)
         if init == "auxiliary":
-            return self._random_start(problem, self._generator)
+            return self._random_start(problem, generator)
         return self.pca(n_live) if init == "pca" else self.mean_matched(n_live)
 
     def multipliers(self, n_live: int) -> FloatArray:
@@ -121,11 +119,21 @@ class Starts:
         problem = best.problem
         if not self.made_fair(best):
             if best.n_live == 1:
-                return self._pressed(problem, varied_frame(problem, generator), PRESSURE)
-            return self._pressed(problem, turned_frame(problem, best.reached.point, generator), TURNED_PRESSURE)
+                return self.varied(problem, generator)
+            return self.turned(problem, best.reached.point, generator)
         if len(self._tolerances) > 1 and number % 2:
             return RunStart(random_frame(problem, generator, problem.rank), None, spring=True)
         return self._random_start(problem, generator)
+
+    def varied(
+        self, problem: FairSubspaceProblem, generator: np.random.Generator, pressure: float = PRESSURE
+    ) -> RunStart:
+        """Return a random start that leans to the axes of much variance."""
+        return self._pressed(problem, varied_frame(problem, generator), pressure)
+
+    def turned(self, problem: FairSubspaceProblem, frame: FloatArray, generator: np.random.Generator) -> RunStart:
+        """Return the start at a frame of which one dimension is another, random one."""
+        return self._pressed(problem, turned_frame(problem, frame, generator), MORE_PRESSURE)
 
     def _pressed(self, problem: FairSubspaceProblem, frame: FloatArray, pressure: float) -> RunStart:
         discrepancies = problem.discrepancies(frame)

@@ -1,0 +1,77 @@
+"""Where branches are followed, and what they lead to."""
+# SPDX-License-Identifier: MIT
+
+from dataclasses import dataclass
+
+from fairpca._utils.typing import FloatArray
+from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers.budget._branches import LOOSEST, Branches
+from fairpca.solvers.budget._candidate import Candidate
+from fairpca.solvers.budget._effort import BranchEffort, affordable_starts
+from fairpca.solvers.budget._journal import Journal
+from fairpca.solvers.budget._pool import Pool
+from fairpca.solvers.budget._run import RunSettings
+
+WORTH_BRANCHING = 4
+"""Affordable starts from which on they are spread over looser tolerances."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branching:
+    """Branches for each number of live components, whose best goes to a pool.
+
+    Attributes
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    tolerances : ndarray of shape (n_measures,)
+        tau.
+    settings : RunSettings
+        Limits of a run.
+    journal : Journal
+        Is told of each cycle.
+    pool : Pool
+        What is known.
+    """
+
+    problem: FairSubspaceProblem
+    tolerances: FloatArray
+    settings: RunSettings
+    journal: Journal
+    pool: Pool
+
+    def pays(self, n_live: int) -> bool:
+        """Tell whether the tolerance has several optima, and a run is cheap.
+
+        Parameters
+        ----------
+        n_live : int
+            Number of live components.
+        """
+        is_cheap = affordable_starts(self.problem.rank, n_live) >= WORTH_BRANCHING
+        return is_cheap and self.problem.is_strict(self.tolerances, LOOSEST)
+
+    def best(self, n_live: int, known: Candidate | None = None) -> Candidate | None:
+        """Return the better of what is known and of where branches lead to, and put it into the pool.
+
+        Parameters
+        ----------
+        n_live : int
+            Number of live components.
+        known : Candidate, default=None
+            What is known of that number.
+
+        Returns
+        -------
+        best : Candidate or None
+            None where nothing is known and no branch meets the tolerances, or none keeps what another number of live
+            components keeps.
+        """
+        effort = BranchEffort.of(affordable_starts(self.problem.rank, n_live))
+        problem = self.problem.with_components(n_live)
+        branches = Branches(problem, self.tolerances, self.settings, effort, self.journal)
+        found = branches.best(self.pool.most_variance())
+        if found is None or (known is not None and not found.is_better(known, self.tolerances)):
+            return known
+        self.pool.put(found)
+        return found

@@ -20,7 +20,8 @@ from fairpca.solvers.budget._curvature import Model
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._lagrangian import Lagrangian
 from fairpca.solvers.budget._random import turned_frame, varied_frame
-from fairpca.solvers.budget._run import CAREFUL, ROUGH, BudgetRun, RunSettings
+from fairpca.solvers.budget._run import BudgetRun
+from fairpca.solvers.budget._run_terms import CAREFUL, ROUGH, RunSettings
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 

@@ -10,7 +10,7 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._effort import BranchEffort
 from fairpca.solvers.budget._journal import Journal
-from fairpca.solvers.budget._run import ROUGH, RunOutcome, RunSettings
+from fairpca.solvers.budget._run_terms import ROUGH, RunOutcome, RunSettings
 from fairpca.solvers.budget._rung import Rung
 
 LOOSEST = 0.2

@@ -10,7 +10,7 @@ from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._effort import BranchEffort, affordable_starts
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
-from fairpca.solvers.budget._run import RunSettings
+from fairpca.solvers.budget._run_terms import RunSettings
 
 WORTH_BRANCHING = 4
 """Affordable starts from which on they are spread over looser tolerances."""

@@ -8,7 +8,7 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers.budget._certify import gains_by_dropping
-from fairpca.solvers.budget._run import RunOutcome
+from fairpca.solvers.budget._run_terms import RunOutcome
 
 WORTH_A_RUN = 0.95
 """An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""

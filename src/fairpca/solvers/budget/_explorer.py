@@ -14,7 +14,8 @@ from fairpca.solvers.budget._effort import Effort
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._ladder import Ladder
 from fairpca.solvers.budget._pool import Pool
-from fairpca.solvers.budget._run import CAREFUL, ROUGH, BudgetRun, RunOutcome, RunSettings, RunStart
+from fairpca.solvers.budget._run import BudgetRun
+from fairpca.solvers.budget._run_terms import CAREFUL, RunOutcome, RunSettings, RunStart
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
 from fairpca.solvers.budget._tilt import Tilt
@@ -24,9 +25,6 @@ FAR = 1.5
 
 BOUNCES = 10.0, 3.0
 """Multiples of the tolerances from which the way back may end higher."""
-
-OTHER_CYCLES = 25
-"""Hessians that another start may cost; a good one needs fewer."""
 
 
 class Explorer:
@@ -193,9 +191,8 @@ class Explorer:
 
     def _from_another_start(self, best: Candidate, generator: np.random.Generator, number: int) -> RunOutcome:
         start = self._starts.other(best, generator, number)
-        settings = replace(self._settings, max_cycles=OTHER_CYCLES, care=ROUGH)
         floor = max(self._pool.most_variance(), best.variance)
-        return self._run(best.problem, settings).run(start, floor)
+        return self._run(best.problem, self._settings.roughly()).run(start, floor)
 
     def bounce(self) -> None:
         """Go from the best answer to looser tolerances and back, far, then near."""

@@ -9,7 +9,8 @@ from itertools import pairwise
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers.budget._cycle import Cycle
-from fairpca.solvers.budget._run import BudgetRun, RunOutcome, RunSettings, RunStart
+from fairpca.solvers.budget._run import BudgetRun
+from fairpca.solvers.budget._run_terms import RunOutcome, RunSettings, RunStart
 
 ON_THE_WAY = 1e-4
 """Gain in variance share that counts as none at a tolerance that is only passed."""

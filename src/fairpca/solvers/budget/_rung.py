@@ -3,7 +3,6 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,14 +10,12 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._journal import Journal
-from fairpca.solvers.budget._run import ROUGH, BudgetRun, RunOutcome, RunSettings, RunStart
+from fairpca.solvers.budget._run import BudgetRun
+from fairpca.solvers.budget._run_terms import ROUGH, RunOutcome, RunSettings, RunStart
 from fairpca.solvers.budget._starts import MORE_PRESSURE, Starts
 
 WORTH_KEEPING = 0.9
 """Share of the variance of the best from which on an optimum may lead to the best at a stricter tolerance."""
-
-OTHER_CYCLES = 25
-"""Hessians that another start may cost; a good one needs fewer."""
 
 ENOUGH_ALIKE = 3
 """Starts in a row that end at the best optimum known, after which no others are tried."""
@@ -75,8 +72,7 @@ class Rung:
         generator : numpy.random.Generator
             Draws them.
         """
-        careful = BudgetRun(self._problem, self._tolerances, self._settings, self._journal.note)
-        self._put(careful.run(self._starts.mean_matched(self._problem.n_components)))
+        self._put(self._run(self._settings).run(self._starts.mean_matched(self._problem.n_components)))
         drawn = (self._starts.varied(self._problem, generator) for _ in range(n_starts))
         self._try_in_turn(drawn, WORTH_KEEPING)
 
@@ -98,7 +94,7 @@ class Rung:
         Parameters
         ----------
         outcome : RunOutcome
-            The optimum.
+            The optimum, which meets those.
         floor : float, default=-inf
             Variance that is known to be kept elsewhere.
         hopeless : float, default=WORTH_KEEPING
@@ -106,12 +102,11 @@ class Rung:
         """
         floor = max(floor, self._most_variance)
         if not self._journal.out_of_time and self._bound(outcome) >= hopeless * floor:
-            self._put(self._rough(hopeless).run(outcome.start_at(self._tolerances), floor))
+            self._put(self._run(self._settings.roughly(hopeless)).run(outcome.start_at(self._tolerances), floor))
 
     def _bound(self, outcome: RunOutcome) -> float:
         """Return what an optimum cannot exceed here: where it comes from looser tolerances, what it keeps there."""
-        if outcome.best is None:
-            return -math.inf
+        assert outcome.best is not None
         return math.inf if outcome.best.meets(self._tolerances) else outcome.best.variance
 
     def _elsewhere(self, is_turned: bool, generator: np.random.Generator) -> RunStart:
@@ -124,7 +119,7 @@ class Rung:
         n_alike = 0
         for start in starts:
             best = self.best
-            found = self._put(self._rough(hopeless).run(start, self._most_variance))
+            found = self._put(self._run(self._settings.roughly(hopeless)).run(start, self._most_variance))
             n_alike = n_alike + 1 if best is not None and found.is_like(best, self._tolerances) else 0
             if n_alike == ENOUGH_ALIKE or self._journal.out_of_time:
                 return
@@ -141,10 +136,5 @@ class Rung:
     def _most_variance(self) -> float:
         return self._optima[0].variance if self._optima else -math.inf
 
-    def _rough(self, hopeless: float) -> BudgetRun:
-        settings = replace(
-            self._settings,
-            max_cycles=min(OTHER_CYCLES, self._settings.max_cycles),
-            care=replace(ROUGH, hopeless=hopeless),
-        )
+    def _run(self, settings: RunSettings) -> BudgetRun:
         return BudgetRun(self._problem, self._tolerances, settings, self._journal.note)

@@ -26,7 +26,7 @@ from fairpca.solvers.budget._effort import (
 from fairpca.solvers.budget._explorer import Explorer
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
-from fairpca.solvers.budget._run import RunSettings, RunStart
+from fairpca.solvers.budget._run_terms import RunSettings, RunStart
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._strict import UNHURRIED, StrictSearch
 from fairpca.solvers.budget._warm import BudgetWarmStart

@@ -9,7 +9,7 @@ from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._candidate import Candidate
 from fairpca.solvers.budget._random import fairest_frame, random_frame, turned_frame, varied_frame
-from fairpca.solvers.budget._run import RunStart
+from fairpca.solvers.budget._run_terms import RunStart
 from fairpca.solvers.budget._warm import BudgetWarmStart
 
 FEW_ROWS = 300

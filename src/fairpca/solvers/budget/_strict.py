@@ -9,7 +9,7 @@ from fairpca.solvers.budget._climb import Climb
 from fairpca.solvers.budget._explorer import Explorer
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
-from fairpca.solvers.budget._run import RunStart
+from fairpca.solvers.budget._run_terms import RunStart
 from fairpca.solvers.budget._starts import Starts
 
 DETOURS = 100.0, 10.0

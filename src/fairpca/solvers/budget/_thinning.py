@@ -11,7 +11,8 @@ from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers.budget._certify import dropping
 from fairpca.solvers.budget._cycle import Cycle
 from fairpca.solvers.budget._multipliers import MultiplierSearch
-from fairpca.solvers.budget._run import BudgetRun, RunSettings
+from fairpca.solvers.budget._run import BudgetRun
+from fairpca.solvers.budget._run_terms import RunSettings
 
 ALONE = 0.5
 """Share of h that a row makes up by itself where fewer components would not help."""

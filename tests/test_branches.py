@@ -17,7 +17,7 @@ from fairpca.solvers.budget._effort import BranchEffort
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
 from fairpca.solvers.budget._run_terms import RunSettings
-from fairpca.solvers.budget._rung import WORTH_KEEPING, Rung
+from fairpca.solvers.budget._rung import ENOUGH_FAILED, WORTH_KEEPING, Rung
 from fairpca.solvers.budget._span import Span
 
 SETTINGS = RunSettings(60, 7, 1e-8, math.inf)
@@ -61,12 +61,12 @@ def rungs_of(problem):
 def test_an_answer_is_the_same_to_the_last_bit_whatever_was_asked_before(rugged):
     chance = float(rugged.chance[0])
     wanted = np.array([0.03 * chance])
-    alone = branches_of(rugged, wanted).best(-math.inf)
+    alone = branches_of(rugged, wanted).best()
     shared = replace(rugged, memory={})
     for share in (0.15, 0.004):
-        branches_of(shared, [share * chance]).best(-math.inf)
+        branches_of(shared, [share * chance]).best()
     before = shared.counts.gradients
-    again = branches_of(shared, wanted).best(-math.inf)
+    again = branches_of(shared, wanted).best()
     np.testing.assert_array_equal(alone.reached.point, again.reached.point)
     assert alone.reached.meets(wanted)
     assert shared.counts.gradients - before < 0.5 * before
@@ -74,7 +74,7 @@ def test_an_answer_is_the_same_to_the_last_bit_whatever_was_asked_before(rugged)
 
 def test_rungs_are_made_as_far_below_a_tolerance_as_is_looked_ahead(rugged):
     share = 0.9 * LOOSEST * STEP
-    branches_of(rugged, share * rugged.chance).best(-math.inf)
+    branches_of(rugged, share * rugged.chance).best()
     rungs = rungs_of(rugged)
     assert len(rungs) == 2 + AHEAD
     for number, outcomes in enumerate(rungs):
@@ -87,7 +87,7 @@ def test_rungs_are_made_as_far_below_a_tolerance_as_is_looked_ahead(rugged):
 
 def test_an_answer_keeps_what_the_rungs_below_keep(rugged):
     for share in (0.15, 0.08, 0.02):
-        best = branches_of(rugged, share * rugged.chance).best(-math.inf)
+        best = branches_of(rugged, share * rugged.chance).best()
         below = [
             outcome.best.variance
             for number, outcomes in enumerate(rungs_of(rugged))
@@ -109,14 +109,14 @@ def test_equal_tolerances_of_several_measures_share_their_rungs(rng):
 
 
 def test_a_rung_that_time_has_cut_short_is_not_remembered(rugged):
-    found = branches_of(rugged, 0.01 * rugged.chance, max_seconds=0.0).best(-math.inf)
+    found = branches_of(rugged, 0.01 * rugged.chance, max_seconds=0.0).best()
     assert found is None
     assert rungs_of(rugged) == []
 
 
 def test_branches_that_keep_less_than_is_known_are_not_followed_further(rugged):
     tolerances = 0.01 * rugged.chance
-    assert branches_of(rugged, tolerances).best(1.0) is None
+    assert branches_of(rugged, tolerances).best(elsewhere=1.0) is None
     assert len(rungs_of(rugged)) == 1
 
 
@@ -124,9 +124,21 @@ def test_tolerances_that_no_branch_meets_end_them(rng):
     """The groups stand apart in every direction."""
     group = np.arange(120) % 2
     problem = problem_of(rng.normal(size=(120, 2)) * 0.1 + 9.0 * group[:, None] * [1.0, 0.8], group, 2)
-    best = branches_of(problem, 1e-3 * problem.chance).best(-math.inf)
-    assert best is None
+    assert branches_of(problem, 1e-3 * problem.chance).best() is None
     assert set(rungs_of(problem)) == {()}
+
+
+def test_starts_on_a_rung_that_none_meets_are_given_up(rng):
+    group = np.arange(120) % 2
+    problem = problem_of(rng.normal(size=(120, 3)) * 0.1 + 9.0 * group[:, None] * [1.0, 0.8, 0.5], group, 2)
+    drawn = [0, 0]
+    for number, n_starts in enumerate((ENOUGH_FAILED, 40)):
+        rung = Rung(problem, 1e-3 * problem.chance, SETTINGS, Journal(problem.counts, None, None))
+        before = problem.counts.gradients
+        rung.look_elsewhere(n_starts, np.random.default_rng(0))
+        drawn[number] = problem.counts.gradients - before
+        assert rung.best is None
+    assert drawn[0] == drawn[1] > 0
 
 
 def test_a_rung_holds_each_optimum_once(rugged):
@@ -154,7 +166,7 @@ def test_what_a_looser_tolerance_does_not_keep_is_not_tried_at_a_stricter(rugged
 
 
 def test_part_of_the_axes_is_another_problem(rugged):
-    branches_of(rugged, 0.1 * rugged.chance).best(-math.inf)
+    branches_of(rugged, 0.1 * rugged.chance).best()
     restricted = Span.of(rugged, 3, np.eye(7)[:, :1]).restricted(rugged)
     assert restricted.memory == {}
 

@@ -67,32 +67,36 @@ class Branches:
         key = "branches", problem.n_components, problem.rank, self._proportions.tobytes(), limits
         self._rungs: list[tuple[RunOutcome, ...]] = problem.memory.setdefault(key, [])
 
-    def best(self, floor: float) -> Candidate | None:
+    def best(self, known: float = -math.inf, elsewhere: float = -math.inf) -> Candidate | None:
         """Return the best of where branches lead to at the tolerances, if any meets them.
 
         Parameters
         ----------
-        floor : float
-            Variance that is known to be kept, with which ways that promise less are not gone.
+        known : float, default=-inf
+            Variance that is known to be kept. Ways at the tolerances that promise less are not gone.
+        elsewhere : float, default=-inf
+            Variance that another number of live components keeps. Where branches keep less, they are left.
         """
         rung = self._rung(self._tolerances)
         n_looser = 1 + math.floor(math.log(self._share / LOOSEST) / math.log(STEP))
-        for number in range(n_looser - 1, n_looser + AHEAD):
-            for outcome in self._outcomes(number, floor):
-                rung.follow(outcome, floor, ROUGH.hopeless)
+        for number in range(n_looser + AHEAD):
+            outcomes = self._outcomes(number)
+            is_beaten = number < n_looser and _most_variance(outcomes) < elsewhere
+            if is_beaten or self._journal.out_of_time:
+                break
+            if number >= n_looser - 1:
+                for outcome in outcomes:
+                    rung.follow(outcome, max(known, elsewhere), ROUGH.hopeless)
         return rung.best
 
-    def _outcomes(self, number: int, floor: float) -> tuple[RunOutcome, ...]:
-        """Return the branches on a rung, unless those of a looser one keep less than what is known elsewhere."""
-        while len(self._rungs) <= number:
-            before = self._rungs[-1] if self._rungs else None
-            if before is not None and _most_variance(before) < floor:
-                return ()
-            made = self._made(len(self._rungs), before)
-            if self._journal.out_of_time:
-                return made
+    def _outcomes(self, number: int) -> tuple[RunOutcome, ...]:
+        """Return the branches on a rung, which is remembered unless time has cut it short."""
+        if number < len(self._rungs):
+            return self._rungs[number]
+        made = self._made(number, self._rungs[-1] if self._rungs else None)
+        if not self._journal.out_of_time:
             self._rungs.append(made)
-        return self._rungs[number]
+        return made
 
     def _made(self, number: int, before: tuple[RunOutcome, ...] | None) -> tuple[RunOutcome, ...]:
         if before == ():

@@ -51,27 +51,18 @@ class Branching:
         is_cheap = affordable_starts(self.problem.rank, n_live) >= WORTH_BRANCHING
         return is_cheap and self.problem.is_strict(self.tolerances, LOOSEST)
 
-    def best(self, n_live: int, known: Candidate | None = None) -> Candidate | None:
+    def better(self, known: Candidate) -> Candidate:
         """Return the better of what is known and of where branches lead to, and put it into the pool.
 
         Parameters
         ----------
-        n_live : int
-            Number of live components.
-        known : Candidate, default=None
-            What is known of that number.
-
-        Returns
-        -------
-        best : Candidate or None
-            None where nothing is known and no branch meets the tolerances, or none keeps what another number of live
-            components keeps.
+        known : Candidate
+            What is known of its number of live components.
         """
-        effort = BranchEffort.of(affordable_starts(self.problem.rank, n_live))
-        problem = self.problem.with_components(n_live)
-        branches = Branches(problem, self.tolerances, self.settings, effort, self.journal)
-        found = branches.best(self.pool.most_variance())
-        if found is None or (known is not None and not found.is_better(known, self.tolerances)):
+        effort = BranchEffort.of(affordable_starts(self.problem.rank, known.n_live))
+        branches = Branches(known.problem, self.tolerances, self.settings, effort, self.journal)
+        found = branches.best(known.variance, self.pool.most_variance(besides=known.n_live))
+        if found is None or not found.is_better(known, self.tolerances):
             return known
         self.pool.put(found)
         return found

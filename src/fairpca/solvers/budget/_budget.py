@@ -37,8 +37,8 @@ class Budget(BaseEstimator):
     n_starts : int, default=None
         Starts for each number of live components: the given one, then others that share all but one dimension with
         where the best has ended; of a single direction, of few rows and where several measures limit the answer random
-        ones. None takes one, and up to 40 more where the tolerance is far below chance or turns out to be hard to meet,
-        and a run is cheap.
+        ones. None takes one. Where the tolerance is far below chance or turns out to be hard to meet, and a run is
+        cheap, it takes more: at looser tolerances, from which the optima that they find are followed.
     allow_null : bool, default=True
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60

@@ -17,8 +17,9 @@ from fairpca.solvers.budget._starts import MORE_PRESSURE, Starts
 WORTH_KEEPING = 0.9
 """Share of the variance of the best from which on an optimum may lead to the best at a stricter tolerance."""
 
-ENOUGH_ALIKE = 3
-"""Starts in a row that end at the best optimum known, after which no others are tried."""
+ENOUGH_ALIKE, ENOUGH_FAILED = 3, 6
+"""Starts in a row that end at the best optimum known, and such that meet the tolerances no more than any before them,
+after which no others are tried."""
 
 
 class Rung:
@@ -115,13 +116,14 @@ class Rung:
         return self._starts.varied(self._problem, generator, MORE_PRESSURE)
 
     def _try_in_turn(self, starts: Iterable[RunStart], hopeless: float) -> None:
-        """Run from one start after the other until several in a row have ended at the best."""
+        """Run from one start after the other until several in a row have ended at the best, or all have failed."""
         n_alike = 0
-        for start in starts:
+        for number, start in enumerate(starts, start=1):
             best = self.best
             found = self._put(self._run(self._settings.roughly(hopeless)).run(start, self._most_variance))
             n_alike = n_alike + 1 if best is not None and found.is_like(best, self._tolerances) else 0
-            if n_alike == ENOUGH_ALIKE or self._journal.out_of_time:
+            all_failed = number >= ENOUGH_FAILED and self.best is None
+            if n_alike == ENOUGH_ALIKE or all_failed or self._journal.out_of_time:
                 return
 
     def _put(self, outcome: RunOutcome) -> Candidate:

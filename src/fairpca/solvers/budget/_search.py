@@ -86,9 +86,6 @@ class BudgetSearch:
             if pca.meets(self._tolerances):
                 return self._conclusion.pca_is_fair(pca, most)
             self._starts.know_pca(pca.discrepancies)
-        if isinstance(init, str) and init == "mean-matched" and self._follows_branches(most, least):
-            self._explorer.polish()
-            return self._conclude()
         start = self._starts.first(init, first_live, self._generator)
         if isinstance(init, BudgetWarmStart) and init.settled:
             self._try(first_live, start)
@@ -149,7 +146,8 @@ class BudgetSearch:
         """Try other starts, if they are cheap, unless fewer live components promise more."""
         if not self._is_doubtful(first) or not self._is_automatic:
             return first
-        if fewer_are_left and first.strain(self._tolerances) > OUT_OF_REACH:
+        is_far = first.strain(self._tolerances) > OUT_OF_REACH
+        if fewer_are_left and is_far and not self._may_branch(first):
             return first
         return self._elsewhere(first)
 
@@ -172,10 +170,7 @@ class BudgetSearch:
 
     def _search_harder(self, most: int, least: int, first: Candidate) -> None:
         """Look for more from other starts, where they are cheap, and with other numbers of live components."""
-        self._climb(most, least, self._search_elsewhere(first, most > least))
-
-    def _climb(self, most: int, least: int, first: Candidate) -> None:
-        """Climb along the number of live components."""
+        first = self._search_elsewhere(first, most > least)
         climb = Climb(self._pool, self._journal, self._improves_with)
         if first.outcome.best is None:
             climb.from_guess(first.guess_of_fewer(self._tolerances, least), most, least)
@@ -197,28 +192,16 @@ class BudgetSearch:
     def _improves_with(self, n_live: int) -> bool:
         """Try a number of live components from several starts, and tell whether it is the best so far."""
         before = self._pool.most_variance()
-        found = self._branched(n_live) or self._elsewhere(self._try(n_live, self._starts.mean_matched(n_live)))
-        return found.variance > before
+        return self._elsewhere(self._try(n_live, self._starts.mean_matched(n_live))).variance > before
 
-    def _follows_branches(self, most: int, least: int) -> bool:
-        """Search by branches alone, and tell whether they meet the tolerances."""
-        first = self._branched(most)
-        if first is not None:
-            self._climb(most, least, first)
-        return first is not None
-
-    def _branched(self, n_live: int) -> Candidate | None:
-        """Return where branches lead to, if they can be followed before a first run has told what limits the answer."""
-        known_to_be_one = len(self._tolerances) == 1 and not self._starts.has_few_rows
-        return self._branching.best(n_live) if known_to_be_one and self._may_branch(n_live) else None
-
-    def _may_branch(self, n_live: int) -> bool:
-        return self._is_automatic and self._branching.pays(n_live)
+    def _may_branch(self, first: Candidate) -> bool:
+        """Tell whether optima of looser tolerances are worth following, and where random starts need not be fair."""
+        return self._is_automatic and self._branching.pays(first.n_live) and not self._starts.made_fair(first)
 
     def _elsewhere(self, first: Candidate) -> Candidate:
         """Return the best of the first and of what other starts lead to, as many as are cheap."""
-        if not self._starts.made_fair(first) and self._may_branch(first.n_live):
-            first = self._branching.best(first.n_live, first) or first
+        if self._may_branch(first):
+            first = self._branching.better(first)
             if self._pool.is_feasible:
                 return first
         return self._explore(first.n_live, [], self._cheap_starts(first.n_live), first)

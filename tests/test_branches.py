@@ -13,7 +13,7 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers import Budget
 from fairpca.solvers.budget._branches import AHEAD, LOOSEST, STEP, Branches
 from fairpca.solvers.budget._branching import Branching
-from fairpca.solvers.budget._effort import BranchEffort
+from fairpca.solvers.budget._effort import affordable_breadth
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
 from fairpca.solvers.budget._run_terms import RunSettings
@@ -21,7 +21,7 @@ from fairpca.solvers.budget._rung import ENOUGH_FAILED, WORTH_KEEPING, Rung
 from fairpca.solvers.budget._span import Span
 
 SETTINGS = RunSettings(60, 7, 1e-8, math.inf)
-EFFORT = BranchEffort(n_first=3, n_new=2, n_kept=2)
+BREADTH = 3
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def problem_of(X, group, n_components):
 
 def branches_of(problem, tolerances, max_seconds=None):
     journal = Journal(problem.counts, max_seconds, None)
-    return Branches(problem, np.asarray(tolerances), replace(SETTINGS, deadline=journal.deadline), EFFORT, journal)
+    return Branches(problem, np.asarray(tolerances), replace(SETTINGS, deadline=journal.deadline), BREADTH, journal)
 
 
 def rungs_of(problem):
@@ -80,7 +80,7 @@ def test_rungs_are_made_as_far_below_a_tolerance_as_is_looked_ahead(rugged):
     for number, outcomes in enumerate(rungs):
         tolerances = LOOSEST * STEP**number * rugged.chance
         kept = [outcome.best.variance for outcome in outcomes]
-        assert 0 < len(kept) <= EFFORT.n_kept
+        assert 0 < len(kept) <= BREADTH
         assert all(outcome.best.meets(tolerances) for outcome in outcomes)
         assert min(kept) >= WORTH_KEEPING * max(kept)
 
@@ -180,11 +180,11 @@ def test_branches_pay_where_runs_are_cheap_and_tolerances_far_below_chance(rugge
 
 
 def test_less_is_affordable_of_more_coordinates():
-    efforts = [BranchEffort.of(n) for n in (4, 10, 20, 40)]
-    for fewer, more in itertools.pairwise(efforts):
-        assert fewer.n_first < more.n_first
-        assert fewer.n_new < more.n_new
-    assert min(efforts[0].n_first, efforts[0].n_new, efforts[0].n_kept) > 1
+    breadths = [affordable_breadth(rank, 2) for rank in (4, 9, 12, 17, 18, 60)]
+    assert breadths == sorted(breadths, reverse=True)
+    assert breadths[0] > breadths[1] > breadths[2] > breadths[3] > 1
+    assert breadths[4:] == [0, 0]
+    assert affordable_breadth(2, 2) == 0
 
 
 @pytest.mark.thorough

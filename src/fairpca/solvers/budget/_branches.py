@@ -8,7 +8,6 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers.budget._candidate import Candidate
-from fairpca.solvers.budget._effort import BranchEffort
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._run_terms import ROUGH, RunOutcome, RunSettings
 from fairpca.solvers.budget._rung import Rung
@@ -39,8 +38,8 @@ class Branches:
         tau, of which one is below `LOOSEST` of what chance shows.
     settings : RunSettings
         Limits of each run.
-    effort : BranchEffort
-        How many starts and branches are affordable.
+    breadth : int
+        How many optima are followed, and how many starts are tried on each rung.
     journal : Journal
         Is told of each cycle.
     """
@@ -50,7 +49,7 @@ class Branches:
         problem: FairSubspaceProblem,
         tolerances: FloatArray,
         settings: RunSettings,
-        effort: BranchEffort,
+        breadth: int,
         journal: Journal,
     ) -> None:
         assert problem.chance is not None
@@ -61,7 +60,7 @@ class Branches:
         self._problem = problem
         self._tolerances = tolerances
         self._settings = settings
-        self._effort = effort
+        self._breadth = breadth
         self._journal = journal
         limits = settings.max_cycles, settings.max_steps, settings.gain_tolerance
         key = "branches", problem.n_components, problem.rank, self._proportions.tobytes(), limits
@@ -104,12 +103,12 @@ class Branches:
         rung = self._rung(LOOSEST * STEP**number * self._proportions)
         generator = np.random.default_rng([self._problem.n_components, number])
         if before is None:
-            rung.begin(self._effort.n_first, generator)
+            rung.begin(self._breadth, generator)
         else:
             for outcome in before:
                 rung.follow(outcome)
-            rung.look_elsewhere(self._effort.n_new, generator)
-        return rung.highest(self._effort.n_kept)
+            rung.look_elsewhere(self._breadth, generator)
+        return rung.highest(self._breadth)
 
     def _rung(self, tolerances: FloatArray) -> Rung:
         return Rung(self._problem, tolerances, self._settings, self._journal)

@@ -7,13 +7,10 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers.budget._branches import LOOSEST, Branches
 from fairpca.solvers.budget._candidate import Candidate
-from fairpca.solvers.budget._effort import BranchEffort, affordable_starts
+from fairpca.solvers.budget._effort import affordable_breadth
 from fairpca.solvers.budget._journal import Journal
 from fairpca.solvers.budget._pool import Pool
 from fairpca.solvers.budget._run_terms import RunSettings
-
-WORTH_BRANCHING = 4
-"""Affordable starts from which on they are spread over looser tolerances."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +45,7 @@ class Branching:
         n_live : int
             Number of live components.
         """
-        is_cheap = affordable_starts(self.problem.rank, n_live) >= WORTH_BRANCHING
-        return is_cheap and self.problem.is_strict(self.tolerances, LOOSEST)
+        return affordable_breadth(self.problem.rank, n_live) > 0 and self.problem.is_strict(self.tolerances, LOOSEST)
 
     def better(self, known: Candidate) -> Candidate:
         """Return the better of what is known and of where branches lead to, and put it into the pool.
@@ -59,8 +55,8 @@ class Branching:
         known : Candidate
             What is known of its number of live components.
         """
-        effort = BranchEffort.of(affordable_starts(self.problem.rank, known.n_live))
-        branches = Branches(known.problem, self.tolerances, self.settings, effort, self.journal)
+        breadth = affordable_breadth(self.problem.rank, known.n_live)
+        branches = Branches(known.problem, self.tolerances, self.settings, breadth, self.journal)
         found = branches.best(known.variance, self.pool.most_variance(besides=known.n_live))
         if found is None or not found.is_better(known, self.tolerances):
             return known

@@ -33,6 +33,9 @@ MOST_STARTS = 40
 ONE_MEASURE, SEVERAL_MEASURES = Effort(8, 12, 4, 3), Effort(12, 24, 6, 3)
 """Where several constraints meet there are more corners to end in."""
 
+WORTH_BRANCHING, BREADTH = 4, 0.3
+"""Affordable starts from which on they are spread over looser tolerances, and the share of them at each."""
+
 TURNED, ONE_DIRECTION = Effort(8, 12, 6, 3), Effort(8, 12, 4, MOST_STARTS)
 """From where one dimension was turned runs often come back. Random starts of a single direction are cheap, and few of
 them end high: that some have ended low, as where more live components keep more, says nothing of the others."""
@@ -65,31 +68,20 @@ def affordable_starts(rank: int, n_live: int) -> int:
     return 0 if dimension == 0 else int(min(MOST_STARTS, 4000 / dimension**2))
 
 
-@dataclass(frozen=True)
-class BranchEffort:
-    """What is spent on optima that are followed from looser to stricter tolerances.
+def affordable_breadth(rank: int, n_live: int) -> int:
+    """Return how many optima are followed to stricter tolerances, and how many new starts are tried on the way to each.
 
-    Attributes
+    Parameters
     ----------
-    n_first : int
-        Random starts at the loosest tolerance.
-    n_new : int
-        New starts at each of the others.
-    n_kept : int
-        Optima that are followed from one to the next.
+    rank : int
+        Number of live axes.
+    n_live : int
+        Number of live components.
+
+    Returns
+    -------
+    breadth : int
+        0 where runs are so costly that other starts are tried at the tolerance alone.
     """
-
-    n_first: int
-    n_new: int
-    n_kept: int
-
-    @classmethod
-    def of(cls, n_starts: int) -> "BranchEffort":
-        """Return what costs about as much as so many starts at a strict tolerance.
-
-        Parameters
-        ----------
-        n_starts : int
-            As many as are affordable.
-        """
-        return cls(*(min(most, math.ceil(share * n_starts)) for most, share in ((12, 0.3), (16, 0.4), (12, 0.3))))
+    n_starts = affordable_starts(rank, n_live)
+    return math.ceil(BREADTH * n_starts) if n_starts >= WORTH_BRANCHING else 0

@@ -17,7 +17,7 @@ from fairpca.solvers.budget._starts import MORE_PRESSURE, Starts
 WORTH_KEEPING = 0.9
 """Share of the variance of the best from which on an optimum may lead to the best at a stricter tolerance."""
 
-ENOUGH_ALIKE, ENOUGH_FAILED = 3, 6
+ENOUGH_ALIKE, ENOUGH_FAILED = 3, 3
 """Starts in a row that end at the best optimum known, and such that meet the tolerances no more than any before them,
 after which no others are tried."""
 

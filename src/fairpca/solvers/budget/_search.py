@@ -143,13 +143,10 @@ class BudgetSearch:
         return self._explore(first.n_live, [], self._effort.n_starts, first)
 
     def _search_elsewhere(self, first: Candidate, fewer_are_left: bool) -> Candidate:
-        """Try other starts, if they are cheap, unless fewer live components promise more."""
+        """Look elsewhere, if that is cheap, unless fewer live components promise more."""
         if not self._is_doubtful(first) or not self._is_automatic:
             return first
-        is_far = first.strain(self._tolerances) > OUT_OF_REACH
-        if fewer_are_left and is_far and not self._may_branch(first):
-            return first
-        return self._elsewhere(first)
+        return self._elsewhere(first, fewer_are_left)
 
     def _is_doubtful(self, candidate: Candidate) -> bool:
         """Tell whether other starts or fewer live components promise more."""
@@ -198,12 +195,14 @@ class BudgetSearch:
         """Tell whether optima of looser tolerances are worth following, and where random starts need not be fair."""
         return self._is_automatic and self._branching.pays(first.n_live) and not self._starts.made_fair(first)
 
-    def _elsewhere(self, first: Candidate) -> Candidate:
-        """Return the best of the first and of what other starts lead to, as many as are cheap."""
+    def _elsewhere(self, first: Candidate, fewer_are_left: bool = False) -> Candidate:
+        """Return the best of the first and of where branches lead to, or other starts, as many as are cheap."""
         if self._may_branch(first):
             first = self._branching.better(first)
             if self._pool.is_feasible:
                 return first
+        if fewer_are_left and first.strain(self._tolerances) > OUT_OF_REACH:
+            return first
         return self._explore(first.n_live, [], self._cheap_starts(first.n_live), first)
 
     def _try_other_basins(self) -> None:

@@ -128,4 +128,4 @@ class RunOutcome:
             Their tau.
         """
         assert self.best is not None
-        return RunStart(self.best.point, self.multipliers * self.best.discrepancies / tolerances, self.view)
+        return RunStart(self.best.point, self.multipliers * (self.best.discrepancies / tolerances), self.view)

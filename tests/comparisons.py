@@ -5,6 +5,7 @@ import numpy as np
 
 from fairpca.comparison import Comparison, Contrast, People, Terms, compare
 from fairpca.mmd import ExactMMD
+from fairpca.problem import FairSubspaceProblem
 
 
 def by_group(group, tolerance=1e-3, rows=None, **terms):
@@ -35,3 +36,19 @@ def exact_mmd(X, codes, comparison, bandwidth):
 def exact_parity(X, group, bandwidth):
     """Return the exact discrepancy between groups."""
     return exact_mmd(X, *by_group(group), bandwidth)
+
+
+def problem_of(X, group, n_components=2):
+    """Return the problem of making groups alike, in principal axes of their rows."""
+    centred = X - X.mean(axis=0)
+    variances, axes = np.linalg.eigh(centred.T @ centred / len(X))
+    rows = centred @ axes[:, ::-1]
+    codes, comparison = by_group(group)
+    return FairSubspaceProblem(
+        variances=variances[::-1],
+        discrepancy=exact_mmd(rows, codes, comparison, 2.0),
+        n_components=n_components,
+        rank=X.shape[1],
+        mean_differences=rows.T @ comparison.columns.of(codes),
+        chance=comparison.chance_ceilings,
+    )

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from comparisons import by_group, exact_mmd
+from comparisons import problem_of
 from fairpca import FairPCA, fair_pca_path
-from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers import Budget
 from fairpca.solvers.budget._branches import AHEAD, LOOSEST, STEP, Branches
 from fairpca.solvers.budget._branching import Branching
@@ -30,22 +29,6 @@ def rugged(rng):
     group = np.arange(400) % 2
     X = rng.poisson(1.0, size=(400, 7)) * np.linspace(2.0, 1.0, 7) + 1.0 * group[:, None] * (np.arange(7) < 3)
     return problem_of(X, group, 2)
-
-
-def problem_of(X, group, n_components):
-    X = X - X.mean(axis=0)
-    variances, axes = np.linalg.eigh(X.T @ X)
-    coordinates = X @ axes[:, ::-1]
-    codes, comparison = by_group(group)
-    weights = comparison.columns.of(codes)
-    return FairSubspaceProblem(
-        variances=variances[::-1],
-        discrepancy=exact_mmd(coordinates, codes, comparison, 2.0),
-        n_components=n_components,
-        rank=X.shape[1],
-        mean_differences=coordinates.T @ weights,
-        chance=comparison.chance_ceilings,
-    )
 
 
 def branches_of(problem, tolerances, max_seconds=None):

@@ -5,11 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from comparisons import by_group, exact_mmd, exact_parity
+from comparisons import by_group, exact_parity, problem_of
 from fairpca import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
-from fairpca.problem import FairSubspaceProblem, strain
+from fairpca.problem import strain
 from fairpca.solvers import Budget, Status
 from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._metric import Metric
@@ -24,15 +24,6 @@ from fairpca.solvers.budget._run import BudgetRun
 from fairpca.solvers.budget._run_terms import CAREFUL, ROUGH, RunSettings
 from fairpca.solvers.budget._starts import Starts
 from fairpca.solvers.budget._thinning import ThinningRun
-
-
-def problem_of(X, group):
-    centred = X - X.mean(axis=0)
-    variances, axes = np.linalg.eigh(centred.T @ centred / len(X))
-    rows = centred @ axes[:, ::-1]
-    codes, comparison = by_group(group)
-    differences = rows.T @ comparison.columns.of(codes)
-    return FairSubspaceProblem(variances[::-1], exact_mmd(rows, codes, comparison, 2.0), 2, 6, differences)
 
 
 @pytest.fixture(params=[2, 3], ids=["two groups", "three groups"])

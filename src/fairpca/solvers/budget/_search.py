@@ -192,7 +192,7 @@ class BudgetSearch:
         return self._elsewhere(self._try(n_live, self._starts.mean_matched(n_live))).variance > before
 
     def _may_branch(self, first: Candidate) -> bool:
-        """Tell whether optima of looser tolerances are worth following, and where random starts need not be fair."""
+        """Tell whether optima of looser tolerances are worth following: they begin at random frames as they are."""
         return self._is_automatic and self._branching.pays(first.n_live) and not self._starts.made_fair(first)
 
     def _elsewhere(self, first: Candidate, fewer_are_left: bool = False) -> Candidate:

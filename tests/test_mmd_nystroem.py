@@ -109,7 +109,8 @@ def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
     for expected, found in zip(reference.evaluate(case.V), mmd.evaluate(case.V), strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
     for expected, found in zip(reference.value_and_bound(case.V), mmd.value_and_bound(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
+        # Square roots of what rounding leaves of residuals, summed over the rows.
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-7)
 
 
 class Blocks(PickledBlocks):

@@ -67,11 +67,10 @@ def test_a_feasible_direction_among_copies_of_the_group_is_found():
     rng = np.random.default_rng(0)
     group = np.arange(100) % 2
     X = np.column_stack([group, 1 - group, rng.normal(size=100)])
-    with pytest.warns(NullComponentsWarning, match="of a component lies in directions in which rows differ"):
-        model = FairPCA(1, tolerance=1e-3).fit(X, sensitive_features=group)
+    model = FairPCA(1, tolerance=5e-3).fit(X, sensitive_features=group)
     assert model.converged_
-    assert model.mmd2_ <= 1e-3
-    assert model.result_.variance_kept > 0.25
+    assert model.mmd2_ <= 5e-3
+    assert model.result_.variance_kept > 0.3
 
 
 def test_where_only_the_group_varies_nothing_meets_the_tolerance():
@@ -189,7 +188,8 @@ def test_a_column_that_only_rounding_moves_does_not_show(rng):
     X = np.column_stack([rng.normal(size=(40, 2)) + groups[:, None], noise]).astype(np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NullComponentsWarning)
-        model = FairPCA(1, tolerance=0.02).fit(X, sensitive_features=groups)
+        model = FairPCA(2, tolerance=0.05).fit(X, sensitive_features=groups)
+    assert model.n_live_components_ == 1
     assert model.constant_features_.tolist() == [False, False, True]
     flat = X.copy()
     flat[:, 2] = 1e4

@@ -8,7 +8,7 @@ import pytest
 import fairpca.data._axes as axes_module
 import fairpca.solvers._start as start_module
 import fairpca.solvers.budget._budget as budget_module
-import fairpca.solvers.budget._growing as growing
+import fairpca.solvers.budget._span as span_module
 from fairpca import FairPCA
 from fairpca.data import PrincipalAxes
 from fairpca.data._decomposed import null_axes, singular_axes
@@ -96,11 +96,13 @@ def test_a_span_that_grows_ends_where_all_axes_end(monkeypatch, d):
     X, group = factors_table(150, 120, noise=1.5)
     whole = FairPCA(d, tolerance=2e-3).fit(X, sensitive_features=group)
     monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
-    monkeypatch.setattr(growing, "LEADING", 40)
+    monkeypatch.setattr(span_module, "LEADING", 40)
     grown = FairPCA(d, tolerance=2e-3).fit(X, sensitive_features=group)
     assert whole.converged_
     assert grown.converged_
-    assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=1e-5)
+    # Either may leave 5e-4 of the tolerance unused.
+    unused = 5e-4 * 2e-3 * whole.result_.certificate.multiplier
+    assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=1e-5 + unused)
     # The conditions are those in all axes: of the first ones alone they would not show what is outside.
     assert grown.result_.certificate.kkt_residual < 1e-2
 
@@ -109,8 +111,8 @@ def test_one_leading_axis_for_each_component_is_enough_to_begin_with(monkeypatch
     X, group = factors_table(150, 100, noise=1.5)
     whole = FairPCA(2, tolerance=2e-3).fit(X, sensitive_features=group)
     monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
-    monkeypatch.setattr(growing, "LEADING", 2)
-    monkeypatch.setattr(growing, "LEAST_AXES", 2)
+    monkeypatch.setattr(span_module, "LEADING", 2)
+    monkeypatch.setattr(span_module, "LEAST_AXES", 2)
     grown = FairPCA(2, tolerance=2e-3).fit(X, sensitive_features=group)
     assert grown.mmd2_ <= 2e-3
     assert grown.result_.variance_kept > whole.result_.variance_kept - 1e-3

@@ -4,14 +4,11 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-
-STRICT = 0.05
-"""Share of what chance shows below which a tolerance has many optima, on ways that look smooth."""
 
 
 class Discrepancy(Protocol):
@@ -106,13 +103,13 @@ class Evaluation:
         """Tell whether every h_j is within its tolerance."""
         return bool((self.discrepancies <= tolerances).all())
 
-    def strain(self, tolerances: FloatArray) -> float:
+    def largest_ratio(self, tolerances: FloatArray) -> float:
         """Return the largest h_j / tau_j."""
-        return strain(self.discrepancies, tolerances)
+        return largest_ratio(self.discrepancies, tolerances)
 
 
-def strain(discrepancies: FloatArray, tolerances: FloatArray) -> float:
-    """Return the largest h_j / tau_j: how hard the tightest tolerance is pressed; above 1 one is not met.
+def largest_ratio(discrepancies: FloatArray, tolerances: FloatArray) -> float:
+    """Return the largest h_j / tau_j; above 1 a tolerance is not met.
 
     Parameters
     ----------
@@ -180,8 +177,6 @@ class FairSubspaceProblem:
         The most that chance alone shows of each h_j; None where that is not known.
     counts : EvaluationCounts
         Counters of the work done.
-    memory : dict
-        What solvers have found that holds for any tolerances, kept for the next solve.
     """
 
     variances: FloatArray
@@ -192,7 +187,6 @@ class FairSubspaceProblem:
     total: float | None = None
     chance: FloatArray | None = None
     counts: EvaluationCounts = field(default_factory=EvaluationCounts)
-    memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def afresh(self) -> "FairSubspaceProblem":
         """Return the same problem with new counters."""
@@ -202,15 +196,15 @@ class FairSubspaceProblem:
         """Return the same problem for another number of components; the counters are shared."""
         return replace(self, n_components=n_components)
 
-    def is_strict(self, tolerances: FloatArray, share: float = STRICT) -> bool:
-        """Tell whether a tolerance is so far below what chance shows that single rows decide what meets it.
+    def is_below_chance(self, tolerances: FloatArray, share: float) -> bool:
+        """Tell whether a tolerance is below a share of the chance level, as far as that is known.
 
         Parameters
         ----------
         tolerances : ndarray of shape (n_measures,)
             tau.
-        share : float, default=STRICT
-            Share of what chance shows below which a tolerance counts as strict.
+        share : float
+            The share.
         """
         return self.chance is not None and bool(np.any(tolerances < share * self.chance))
 

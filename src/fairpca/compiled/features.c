@@ -146,16 +146,23 @@ INLINE void add_moments(const Recipe *recipe, const double *lines, const double 
     }
 }
 
+/* sums_j = squares of the first j of some lines. */
+INLINE void sum_first_squares(const Recipe *recipe, const double *lines, size n_lines, double *sums)
+{
+    size pitch = recipe->pitch;
+    memset(sums, 0, sizeof(double) * (size_t)pitch);
+    for (size j = 0; j < n_lines; j++)
+        for (size x = 0; x < recipe->chunk; x += WIDTH) {
+            vec line = load(lines + j * pitch + x);
+            store(sums + (j + 1) * pitch + x, load(sums + j * pitch + x) + line * line);
+        }
+}
+
 /* squares = sum of the squares of all features: those of the left lines times sums of those of the first right ones. */
 INLINE void sum_squares(const Recipe *recipe, const double *lines, double *sums, double *squares)
 {
     size pitch = recipe->pitch;
-    memset(sums, 0, sizeof(double) * (size_t)pitch);
-    for (size j = 0; j < recipe->n_right; j++)
-        for (size x = 0; x < recipe->chunk; x += WIDTH) {
-            vec right = load(lines + (recipe->right + j) * pitch + x);
-            store(sums + (j + 1) * pitch + x, load(sums + j * pitch + x) + right * right);
-        }
+    sum_first_squares(recipe, lines + recipe->right * pitch, recipe->n_right, sums);
     memset(squares, 0, sizeof(double) * (size_t)pitch);
     for (size i = 0; i < recipe->n_left; i++)
         for (size x = 0; x < recipe->chunk; x += WIDTH) {
@@ -227,6 +234,17 @@ INLINE void go_backwards(const Recipe *recipe, const double *Y, const double *li
         }
 }
 
+/* The derivatives of the sum of the squares of all features by the lines of one side: twice a line times the squares of
+ * those of the other side that it meets. */
+INLINE void square_slopes(const Recipe *recipe, const double *lines, size n_lines, const int64_t *counts,
+                          const double *sums, double *by_line)
+{
+    size pitch = recipe->pitch;
+    for (size i = 0; i < n_lines; i++)
+        for (size x = 0; x < recipe->chunk; x += WIDTH)
+            store(by_line + i * pitch + x, 2 * load(lines + i * pitch + x) * load(sums + counts[i] * pitch + x));
+}
+
 /* Copies `filled` numbers of each line from row start on; 0 after them. */
 static void copy_chunk(const double *from, size n_lines, size n, size start, size filled, size pitch, double *to)
 {
@@ -238,9 +256,9 @@ static void copy_chunk(const double *from, size n_lines, size n, size start, siz
 
 typedef struct {
     const double *Y, *operand; /* d x n; weights, k x n, or coefficients, k x n_left x n_right, both padded */
-    double *out, *squares;     /* moments, k x n_left x n_right, or slopes, d x k x n; squares, n, or nothing */
+    double *out, *squares;     /* moments, k x n_left x n_right, or slopes, d x n_out x n; squares, n, or nothing */
     double *memory;
-    size n, k;
+    size n, k, n_out;          /* n_out is k, or k + 1 with the slopes of the squares at the end */
 } Work;
 
 FOR_EACH_MACHINE
@@ -268,21 +286,28 @@ static void find_slopes(const Recipe *recipe, const Work *work)
 {
     size pitch = recipe->pitch, n_lines = recipe->n_lines + SIDE, across = padded(recipe->n_right);
     double *lines = work->memory, *by_line = lines + n_lines * pitch, *Y = by_line + n_lines * pitch;
-    double *by_axis = Y + recipe->d * pitch;
+    double *by_axis = Y + recipe->d * pitch, *sums = by_axis + recipe->d * pitch;
+    double *left = lines + recipe->left * pitch, *right = lines + recipe->right * pitch;
+    double *by_left = by_line + recipe->left * pitch, *by_right = by_line + recipe->right * pitch;
     for (size start = 0; start < work->n; start += recipe->chunk) {
         size filled = work->n - start < recipe->chunk ? work->n - start : recipe->chunk;
         copy_chunk(work->Y, recipe->d, work->n, start, filled, pitch, Y);
         make_lines(recipe, Y, lines);
-        for (size b = 0; b < work->k; b++) {
-            const double *c = work->operand + b * padded(recipe->n_left) * across;
+        for (size b = 0; b < work->n_out; b++) {
             memset(by_line, 0, sizeof(double) * (size_t)(recipe->n_lines * pitch));
-            combine(recipe, c, across, 1, recipe->counts, lines + recipe->right * pitch, recipe->n_left,
-                    by_line + recipe->left * pitch);
-            combine(recipe, c, 1, across, recipe->conjugate, lines + recipe->left * pitch, recipe->n_right,
-                    by_line + recipe->right * pitch);
+            if (b < work->k) {
+                const double *c = work->operand + b * padded(recipe->n_left) * across;
+                combine(recipe, c, across, 1, recipe->counts, right, recipe->n_left, by_left);
+                combine(recipe, c, 1, across, recipe->conjugate, left, recipe->n_right, by_right);
+            } else {
+                sum_first_squares(recipe, right, recipe->n_right, sums);
+                square_slopes(recipe, left, recipe->n_left, recipe->counts, sums, by_left);
+                sum_first_squares(recipe, left, recipe->n_left, sums);
+                square_slopes(recipe, right, recipe->n_right, recipe->conjugate, sums, by_right);
+            }
             go_backwards(recipe, Y, lines, by_line, by_axis);
             for (size a = 0; a < recipe->d; a++)
-                memcpy(work->out + (a * work->k + b) * work->n + start, by_axis + a * pitch,
+                memcpy(work->out + (a * work->n_out + b) * work->n + start, by_axis + a * pitch,
                        sizeof(double) * (size_t)filled);
         }
     }
@@ -381,10 +406,13 @@ PyObject *feature_slopes(PyObject *Py_UNUSED(module), PyObject *args)
     const Py_buffer *v = arrays.views + 6;
     Work work = {.Y = v[0].buf, .operand = v[1].buf, .out = v[2].buf, .n = v[0].shape[1], .k = v[1].shape[0]};
     if (v[0].shape[0] != recipe.d || v[1].shape[1] != padded(recipe.n_left) || v[1].shape[2] != padded(recipe.n_right)
-        || v[2].shape[0] != recipe.d || v[2].shape[1] != work.k || v[2].shape[2] != work.n)
+        || v[2].shape[0] != recipe.d || v[2].shape[1] < work.k || v[2].shape[1] > work.k + 1
+        || v[2].shape[2] != work.n)
         return disagreement(&arrays);
+    work.n_out = v[2].shape[1];
     choose_chunk(&recipe, 2 * recipe.n_lines);
-    size n_lines = 2 * (recipe.n_lines + SIDE) + 2 * recipe.d;
+    size most = recipe.n_left > recipe.n_right ? recipe.n_left : recipe.n_right;
+    size n_lines = 2 * (recipe.n_lines + SIDE) + 2 * recipe.d + most + 1;
     work.memory = calloc((size_t)(n_lines * recipe.pitch), sizeof(double));
     if (work.memory == NULL)
         return let_go(&arrays, PyErr_NoMemory());

@@ -51,11 +51,9 @@ EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9, "nystroem": 5e9}
 MOST_AXES = 500
 """Axes up to which the coordinates of a sample are made: a search on more of them looks at few."""
 
-THINNED_NUMBERS = 2**22
-"""Numbers at most in the part of the rows that a fit goes through between the sample and all rows, 32 MB."""
-
-LEAST_THINNED = {"fourier": 16 * SAMPLE_ROWS, "hermite": 8_000, "nystroem": 8_000}
-"""Rows from which on such a part pays: Fourier's gradients of fewer are hardly slower than those of the sample."""
+PART_ROWS, LEAST_PART_ROWS, PART_NUMBERS = 16 * SAMPLE_ROWS, 8 * SAMPLE_ROWS, 2**25
+"""Rows of the part that a fit goes through between the sample and all rows: gradients of fewer are hardly better than
+those of the sample. Its numbers, at most 256 MB, lie in memory."""
 
 FINEST = 1e-12
 """Best accuracy asked of Fourier features: rounding hides what is beyond."""
@@ -131,8 +129,8 @@ class ManyRows:
     @cached_property
     def part(self) -> "ManyRows | None":
         """The same on a random part of the rows, where it is much larger than the sample and much smaller than all."""
-        size = min(16 * SAMPLE_ROWS, THINNED_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
-        if size < LEAST_THINNED[self.method]:
+        size = min(PART_ROWS, PART_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
+        if size < LEAST_PART_ROWS:
             return None
         rows = self.rows.taken(self._draw(size))
         return replace(self, rows=rows, comparison=self.comparison.sampled(rows.attached), whole=self)

@@ -29,7 +29,7 @@ from fairpca.data import (
 from fairpca.fitting._chance import Chance
 from fairpca.fitting._checked_rows import checked_rows
 from fairpca.mmd import Scales
-from fairpca.problem import strain
+from fairpca.problem import largest_ratio
 from fairpca.rows import DaskRows, Rows, dense, header, is_dask, number_blocks, rows_in_memory
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
 
@@ -328,7 +328,7 @@ def _checked(result: FitResult, components: Components, data: PreparedData) -> F
     # Of the live components: the others are 0 on every row.
     measured = None if data.problem is None else data.problem.remeasured(components.rows[: components.n_live])
     if measured is not None:
-        fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: strain(mmd2s, result.tolerances))
+        fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: largest_ratio(mmd2s, result.tolerances))
         result = replace(result, mmd2s=measured.values, fairest_mmd2s=fairest)
     kept = float(np.sum(components.singular_values**2)) / data.mass
     sound = components.is_orthonormal and abs(kept / data.axes.variances.sum() - result.variance_kept) <= 1e-6

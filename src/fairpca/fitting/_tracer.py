@@ -61,10 +61,10 @@ class Tracer:
         if found and not found[-1].result.meets:
             # Other starts did not help at a looser tolerance.
             return _at(found[-1], tolerance)
-        if not found or not found[-1].warm.doubtful:
+        if not found or not found[-1].warm.is_doubtful:
             start = self._warm(found[-1], tolerance) if found else None
             fit = self._fitter.fit(tolerance, self._quick, start)
-            if fit.result.meets and not fit.warm.doubtful:
+            if fit.result.meets and not fit.warm.is_doubtful:
                 return fit
         # Here a single fit searches, and the answer of the path is its: which of many optima is found is for one search
         # to say, whoever asks.

@@ -72,8 +72,10 @@ class PermutationTest:
     def studentised(self) -> FloatArray:
         """The values less their means, in units of their deviations, over all lots and what is."""
         deviations = self.values.std(axis=2, keepdims=True)
-        # Equal values, as of constant projections, tell nothing.
-        return (self.values - self.values.mean(axis=2, keepdims=True)) / np.where(deviations > 0, deviations, 1.0)
+        # Values that rounding in single precision tells apart, as of constant projections, are equal.
+        informative = deviations > np.finfo(np.float32).eps
+        centred = np.where(informative, self.values - self.values.mean(axis=2, keepdims=True), 0.0)
+        return centred / np.where(informative, deviations, 1.0)
 
     def at_bandwidth(self) -> FloatArray:
         """Return the p-value of each measure at the bandwidth itself."""

@@ -60,6 +60,12 @@ class Factors:
         factors = [factor(form).T for form in forms]
         return cls(np.vstack(factors), tuple(np.cumsum([len(columns) for columns in factors]).tolist()))
 
+    def diagonals(self, weights: FloatArray) -> FloatArray:
+        """Return w_i'P_j w_i of each form and row, of shape (n_forms, n), for weights of shape (k, n)."""
+        squares = (self.columns @ weights) ** 2
+        starts = (0, *self.ends[:-1])
+        return np.stack([squares[start:end].sum(axis=0) for start, end in zip(starts, self.ends, strict=True)])
+
     def forces(self, felt: FloatArray, weights: FloatArray) -> FloatArray:
         """Return sum_ab w_ia P_ab felt_b(i) for each form P.
 

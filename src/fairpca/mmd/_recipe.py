@@ -106,8 +106,8 @@ class Recipe:
         total[:, ~self.is_feature] = 0.0
         return total
 
-    def slopes(self, Y: FloatArray, coefficients: FloatArray) -> FloatArray:
-        """Return the gradients of sum_f c_f feature_f at each row, of shape (d, k, n).
+    def slopes(self, Y: FloatArray, coefficients: FloatArray, with_squares: bool = False) -> FloatArray:
+        """Return the gradients of sum_f c_f feature_f at each row, of shape (d, k, n) or (d, k + 1, n).
 
         Parameters
         ----------
@@ -115,9 +115,11 @@ class Recipe:
             Rows.
         coefficients : ndarray of shape (k, n_left, n_right)
             c, 0 where there is no feature.
+        with_squares : bool, default=False
+            Whether the gradients of the sum of the squares of all features come after the others.
         """
         Y = np.ascontiguousarray(Y)
-        found = np.empty((len(Y), len(coefficients), Y.shape[1]))
+        found = np.empty((len(Y), len(coefficients) + with_squares, Y.shape[1]))
         if compiled.is_compiled():
             n_left, n_right = self.shape
             padded = np.pad(coefficients, ((0, 0), (0, -n_left % SIDE), (0, -n_right % SIDE)))
@@ -125,8 +127,12 @@ class Recipe:
             return found
         for piece in self._pieces(Y.shape[1]):
             lines = self._lines(Y[:, piece])
-            for c, slopes in zip(coefficients, found.swapaxes(0, 1), strict=True):
-                slopes[:, piece] = self._backwards(Y[:, piece], lines, c)
+            for b, c in enumerate(coefficients):
+                found[:, b, piece] = self._backwards(Y[:, piece], lines, *self._by_sides(lines, c))
+            if with_squares:
+                left, right = self._sides(lines)
+                by_sides = 2 * left * (self.is_feature @ right**2), 2 * right * (self.is_feature.T @ left**2)
+                found[:, -1, piece] = self._backwards(Y[:, piece], lines, *by_sides)
         return found
 
     def sides(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -188,14 +194,19 @@ class Recipe:
             np.multiply(lines[one], lines[other], out=lines[number])
         return lines
 
-    def _backwards(self, Y: FloatArray, lines: FloatArray, coefficients: FloatArray) -> FloatArray:
-        """Return the gradient of left' C right: derivatives by the lines of both sides, times theirs."""
+    def _by_sides(self, lines: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of left' C right by the lines of both sides."""
         left, right = self._sides(lines)
         by_left, by_right = np.empty_like(left), np.zeros_like(right)
         for rows, count in self._blocks:
             by_left[rows] = coefficients[rows, :count] @ right[:count]
             by_right[:count] += coefficients[rows, :count].T @ left[rows]
-        slopes = np.empty_like(Y)
+        return by_left, by_right
+
+    def _backwards(self, Y: FloatArray, lines: FloatArray, by_left: FloatArray, by_right: FloatArray) -> FloatArray:
+        """Return the gradient by the coordinates, given derivatives by the lines of both sides."""
+        left, right = self._sides(lines)
+        slopes = np.zeros_like(Y)
         for side, by_side, pairs in zip((left, right), (by_left, by_right), self._derivatives, strict=True):
             for a, (numbers, partners, factors) in pairs.items():
                 slopes[a] = factors @ (by_side[numbers] * side[partners])

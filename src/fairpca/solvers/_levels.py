@@ -12,8 +12,8 @@ import numpy as np
 from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd import Measurement
-from fairpca.problem import FairSubspaceProblem, strain
-from fairpca.solvers._limits import TARGET, USED, VISIBLE
+from fairpca.problem import FairSubspaceProblem, largest_ratio
+from fairpca.solvers._limits import USED, VISIBLE
 from fairpca.solvers._registry import Solver
 from fairpca.solvers._result import Callback, FitResult, Level, OuterStep, Solution, Status
 from fairpca.solvers._start import mean_matched_frame
@@ -34,7 +34,7 @@ WIDE = 0.5
 """Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
 
 CHEAP_ROWS = 60_000
-"""Rows up to which a round for a hundredth of a point of variance is cheap."""
+"""Rows up to which a second start on all of them is cheap."""
 
 Start = str | FloatArray | WarmStart
 """The name of a start, a frame of shape (p, d), or the answer to a similar problem."""
@@ -118,10 +118,10 @@ class LevelsTask:
             First point, on the sample; from a WarmStart, the answer to a similar problem, all rows are used at once.
         """
         if isinstance(start, WarmStart):
-            return self._solve_on_all(start.on_other_rows(None))
+            return self._solve_on_all(start.on_other_rows())
         tau, pca = self._tolerances, self._data.sample.pca()
         self._pca = self._data.estimate(pca, tau).values
-        if strain(self._pca, tau) <= 2:
+        if largest_ratio(self._pca, tau) <= 2:
             measured = self._data.measure(pca, tau)
             if np.all(measured.at_most <= tau):
                 return self._pca_is_fair(pca, measured)
@@ -130,7 +130,8 @@ class LevelsTask:
         if self._data.sample.n_components == 1 and self._data.n_rows <= CHEAP_ROWS:
             solution = self._with_second_opinion(solution)
         for share in STRICTER:
-            if solution.result.meets or self._remaining() == 0.0:
+            ratio = largest_ratio(solution.result.mmd2s, self._tolerances)
+            if ratio < FAR_OFF or self._remaining() == 0.0:
                 break
             stricter = self._guess_from_sample(start, share)
             if stricter.n_live < guess.n_live:
@@ -192,9 +193,9 @@ class LevelsTask:
         solution = solve(goals, start)
         worst = math.inf
         for _ in range(MAX_CORRECTIONS):
-            guess = solution.warm.on_other_rows(self._pca)
+            guess = solution.warm.on_other_rows()
             known = self._data.estimate(_live(guess), self._tolerances).values
-            before, worst = worst, strain(known, asked)
+            before, worst = worst, largest_ratio(known, asked)
             if not FAR_OFF < worst < HELPED * before or not solution.result.meets or self._remaining() == 0.0:
                 break
             farthest = int(np.argmax(known / asked))
@@ -203,7 +204,7 @@ class LevelsTask:
                 break
             goals = stricter
             solution = solve(goals, guess)
-        return solution.warm.on_other_rows(self._pca)
+        return solution.warm.on_other_rows()
 
     def _solve_on_all(self, guess: WarmStart) -> Solution:
         known = self._data.estimate(_live(guess), self._tolerances)
@@ -212,12 +213,15 @@ class LevelsTask:
         for _ in range(MAX_ROUNDS):
             problem = self._data.around(_live(guess), self._tolerances, known.values)
             solution = self._run(problem, goals, guess, self._data.n_rows, self._data.method)
-            guess = solution.warm.on_other_rows(self._pca)
+            guess = solution.warm.on_other_rows()
             known = self._data.measure(_live(guess), self._tolerances)
             answers.append((solution, known))
             if self._remaining() == 0.0 or (self._meets(known) and not self._wasted(solution, known, goals)):
                 break
-            goals = self._goals(known)
+            allowed = self._goals(known)
+            # The next problem is exact here. What it still misses after that is taken off its goals.
+            missed = np.maximum(1.0, known.values / allowed) if len(answers) > 1 else 1.0
+            goals = np.minimum(allowed, goals) / missed if np.any(missed > 1.0) else allowed
         return self._conclude(answers)
 
     def _goals(self, measured: Measurement) -> FloatArray:
@@ -227,14 +231,10 @@ class LevelsTask:
 
     def _wasted(self, solution: Solution, measured: Measurement, asked: FloatArray) -> bool:
         """Tell whether the measured h leaves budget that is worth another round."""
-        if strain(solution.result.mmd2s, asked) < USED:
+        if largest_ratio(solution.result.mmd2s, asked) < USED:
             return False  # the solver had no use for all of it
         goals = self._goals(measured)
-        if strain(measured.values, goals) < USED:
-            return True
-        if self._data.n_rows > CHEAP_ROWS:
-            return False
-        return solution.warm.worth_of(TARGET * goals - measured.values) > 5 * VISIBLE
+        return largest_ratio(measured.values, goals) < USED
 
     def _meets(self, measured: Measurement) -> bool:
         return bool(np.all(measured.values <= self._goals(measured)))
@@ -262,7 +262,7 @@ class LevelsTask:
             solution, measured = max(feasible, key=lambda answer: answer[0].result.variance_kept)
             status = solution.result.status
         else:
-            solution, measured = min(answers, key=lambda answer: strain(answer[1].values, self._tolerances))
+            solution, measured = min(answers, key=lambda answer: largest_ratio(answer[1].values, self._tolerances))
             status = Status.OUT_OF_TIME if self._remaining() == 0.0 else Status.TOLERANCE_NOT_MET
         return replace(solution, result=self._record(solution.result, measured, status))
 
@@ -271,7 +271,7 @@ class LevelsTask:
         if certificate is not None:
             used = measured.values / self._tolerances
             certificate = replace(certificate, hessian_rows=self._hessian_rows, budgets_used=used)
-        fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: strain(mmd2s, self._tolerances))
+        fairest = min(measured.values, result.fairest_mmd2s, key=lambda mmd2s: largest_ratio(mmd2s, self._tolerances))
         return replace(
             self._with_effort(result),
             status=status,

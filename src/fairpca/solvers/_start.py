@@ -5,12 +5,39 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fairpca._utils.typing import FloatArray
+from fairpca.geometry import Grassmann
 from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers.unconstrained import Penalised, RiemannianBFGS
 
 STARTS = ("auxiliary", "mean-matched", "pca")
 
 MOST_DENSE = 500
 """Axes up to which eigenvectors come from a decomposition of a whole matrix."""
+
+
+N_RANDOM = 10
+"""Random frames, of which the fairest is where h is minimised from."""
+
+
+def fairest_frame(problem: FairSubspaceProblem, weights: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """Minimise sum_j lambda_j h_j on the live axes, from the fairest of ten random frames.
+
+    Parameters
+    ----------
+    problem : FairSubspaceProblem
+        The problem.
+    weights : ndarray of shape (n_measures,)
+        lambda.
+    generator : numpy.random.Generator
+        Draws the frames.
+    """
+    manifold, auxiliary = Grassmann(), Penalised(problem, weights, alpha=0.0)
+    frames = np.zeros((N_RANDOM, *problem.shape))
+    for frame in frames:
+        frame[: problem.rank] = manifold.random_point(problem.rank, problem.n_components, generator)
+    fairest = min(frames, key=lambda frame: float(weights @ problem.discrepancies(frame)))
+    bfgs = RiemannianBFGS(max_iter=60)
+    return bfgs.minimise(auxiliary, manifold, auxiliary.sample(fairest), gradient_tolerance=1e-5).sample.point
 
 
 def mean_matched_frame(problem: FairSubspaceProblem, n_axes: int) -> FloatArray:

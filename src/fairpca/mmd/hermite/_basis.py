@@ -125,7 +125,7 @@ class HermiteBasis:
         return recipe.moments(Y, weights, squares)[:, recipe.is_feature]
 
     def gradients(self, Y: FloatArray, coefficients: FloatArray) -> FloatArray:
-        """Return the gradients of sum_f c_f Phi_f at each point, of shape (d, n_vectors, n).
+        """Return the gradients of sum_f c_f Phi_f at each point, and of |Phi|^2 last, of shape (d, n_vectors + 1, n).
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class HermiteBasis:
         recipe = self.recipe
         spread = np.zeros((len(coefficients), *recipe.shape))
         spread[:, recipe.is_feature] = coefficients
-        return recipe.slopes(Y, spread)
+        return recipe.slopes(Y, spread, with_squares=True)
 
     @cached_property
     def recipe(self) -> Recipe:

@@ -16,13 +16,7 @@ from fairpca.mmd._measurement import Measurement
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._hessian import second_order_field, second_order_sums_of_block
-from fairpca.mmd.hermite._passes import (
-    force_rates_of_block,
-    forces_of_block,
-    moment_rates_of_block,
-    moments_of_block,
-    residuals_of_block,
-)
+from fairpca.mmd.hermite._passes import forces_of_block, moments_of_block, residuals_of_block, values_of_block
 from fairpca.mmd.hermite._widened import WidenedBasis
 from fairpca.mmd.residual import Remainder, Residuals, ResidualSample
 from fairpca.rows import Partial, Rows
@@ -30,14 +24,20 @@ from fairpca.rows import Partial, Rows
 MAKING = 20
 """Multiply-adds in a matrix product that take as long as making one feature of one row."""
 
+DIFFERENCE = 1e-5
+"""Step of the differences of gradients that stand for products with the Hessian."""
+
 
 class HermiteMMD:
     r"""Discrepancies h_j(V) = <P_j, W'KW> of projected rows, with D features of the kernel.
 
     The kernel is a sum of products of eigenfunctions (see `HermiteBasis`), of which the D with the largest eigenvalues
-    are kept, so that
+    are kept. What they leave of the kernel at each row, r_i = 1 - |Phi(z_i)|^2, is added on the diagonal:
 
-    .. math:: h_D = \sum_c |\sum_i w_{ic} \Phi(z_i)|^2 \le h.
+    .. math:: h_D = \sum_c |\sum_i w_{ic} \Phi(z_i)|^2 + \sum_{ic} w_{ic}^2 r_i.
+
+    Without it h of a group of n_g rows would lack about r / n_g, which is as large as tolerances near the chance level.
+    Hessians are those of the first sum.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class HermiteMMD:
     Notes
     -----
     Every call fits the basis (rotation, spread, orders) to its frame, from a sample of rows. `anchored` fits it once
-    and keeps it: h_D then is a smooth function of the matrix V, and `evaluate` and `hessian_product` are its exact
+    and keeps it: h_D then is a smooth function of the matrix V, and `evaluate` has its exact
     derivatives. With a basis that stays, h_D(V O) differs from h_D(V) for rotations O by no more than the
     truncation error: a solver that retracts without rotating, as the polar retraction does, never notices.
     """
@@ -80,7 +80,7 @@ class HermiteMMD:
         self.n_features = n_features
         self._seed = seed
         self._remainder = Remainder(self.measured, seed)
-        self.offset: FloatArray = np.zeros(self.n_measures)
+        self.factors: FloatArray = np.ones(self.n_measures)
 
     def with_features(self, n_features: int) -> "HermiteMMD":
         """Return the same discrepancy with another number of features, and no basis yet.
@@ -94,24 +94,30 @@ class HermiteMMD:
         other.n_features, other._basis = n_features, None
         return other
 
-    def anchored(self, V: FloatArray, offset: FloatArray | None = None) -> "HermiteMMD":
-        """Return the same discrepancy with the basis that suits V and a constant added to its values.
+    def anchored(self, V: FloatArray, known: FloatArray | None = None) -> "HermiteMMD":
+        """Return the same discrepancy with the basis that suits V, and values that are exact there.
+
+        What features leave out off the diagonal is a small share of h, and falls with it: values are multiplied by a
+        factor. A constant would be more than small tolerances where V is unfair.
 
         Parameters
         ----------
         V : ndarray of shape (r, d)
             Loading matrix.
-        offset : ndarray of shape (n_measures,), default=None
-            Added to the vector h: what is known of exact h - h_D at V. By default 0.
+        known : ndarray of shape (n_measures,), default=None
+            The vector h at V; by default that of the features.
         """
         anchored = copy.copy(self)
         anchored._basis = HermiteBasis.fit(self._sample @ V, self.n_features)
-        anchored.offset = np.zeros(self.n_measures) if offset is None else np.asarray(offset, dtype=np.float64)
+        anchored.factors = np.ones(self.n_measures)
+        if known is not None:
+            values = anchored.features_value(V)
+            anchored.factors = np.divide(known, values, out=anchored.factors, where=(values > 0) & (known > 0))
         return anchored
 
     def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
-        return AlignedMMD(self.anchored(V, known - self.anchored(V).features_value(V)), V)
+        return AlignedMMD(self.anchored(V, known), V)
 
     def curvature_around(self, V: FloatArray) -> AlignedMMD:
         """Return what has the Hessian around V, for gradients that may be more accurate than the features are."""
@@ -130,7 +136,7 @@ class HermiteMMD:
         return self._remainder.measured(V, basis, self._residuals(V, basis), error)
 
     def features_value(self, V: FloatArray) -> FloatArray:
-        """Return the vector (h_D) at V, without offset.
+        """Return the vector (h_D) at V, without factors.
 
         Parameters
         ----------
@@ -138,20 +144,27 @@ class HermiteMMD:
             Loading matrix.
         """
         basis = self._basis_at(V)
-        return self._by_measure(self._total(moments_of_block, self._frame(V, basis), basis))
+        return self._values(self._frame(V, basis), basis)[0]
+
+    def _values(self, frame: Coordinates, basis: HermiteBasis) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_D) without factors, and the moments of the features."""
+        n_measures, forms = self.n_measures, self.measured.comparison.forms
+        sums = self._total(values_of_block, frame, basis, forms)
+        moments = sums[:-n_measures].reshape(-1, basis.n_features)
+        return self.measured.by_measure(moments @ moments.T) + sums[-n_measures:], moments
 
     def value(self, V: FloatArray) -> FloatArray:
-        """Return the vector (h_D + offset) at V.
+        """Return the vector (h_D) at V, times the factors.
 
         Parameters
         ----------
         V : ndarray of shape (r, d)
             Loading matrix.
         """
-        return self.features_value(V) + self.offset
+        return self.factors * self.features_value(V)
 
     def value_and_bound(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-        r"""Return the best estimate of the vector h at V and bounds on its errors, without use of the offset.
+        r"""Return the best estimate of the vector h at V and bounds on its errors, without use of the factors.
 
         With the residual r_i = 1 - \|Phi(z_i)\|^2 of the kernel at each row the estimate is h_D + sum_i w_i^2 r_i,
         exact on the diagonal. Since the rest of the kernel is positive semidefinite, the exact h is at least h_D and at
@@ -170,7 +183,7 @@ class HermiteMMD:
         return self._remainder.value_and_bound(self._residuals(V, self._basis_at(V)))
 
     def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
-        """Return the vector h at V and its errors, given a sample of the rows, without use of the offset.
+        """Return the vector h at V and its errors, given a sample of the rows, without use of the factors.
 
         As `value_and_bound`, with what the features leave out off the diagonal computed for the rows where it can be
         most, and estimated on the sample for the others: the errors are those of the estimate, exceeded with a
@@ -210,7 +223,7 @@ class HermiteMMD:
         )
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the vector (h_D + offset) and the Euclidean gradient of each entry, in two passes.
+        """Return the vector (h_D), times the factors, and the Euclidean gradient of each entry, in two passes.
 
         Parameters
         ----------
@@ -226,14 +239,15 @@ class HermiteMMD:
         """
         basis = self._basis_at(V)
         frame = self._frame(V, basis)
-        moments = self._total(moments_of_block, frame, basis)
+        values, moments = self._values(frame, basis)
         total = self._total(forces_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
-        return self._by_measure(moments) + self.offset, self.measured.gradients(total, basis.rotation)
+        gradients = self.measured.gradients(total, basis.rotation)
+        return self.factors * values, self.factors[:, None, None] * gradients
 
     def hessian_product(
         self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
     ) -> FloatArray:
-        """Return the derivative of the gradient of sum_j lambda_j h_D,j along `direction`, in two passes.
+        """Return the derivative of the gradient of sum_j lambda_j h_D,j along `direction`, by differences.
 
         Parameters
         ----------
@@ -244,18 +258,9 @@ class HermiteMMD:
         multipliers : ndarray of shape (n_measures,), default=None
             The lambda_j; by default all 1.
         """
-        basis = self._basis_at(V)
-        frame, velocity = self._frame(V, basis), self._frame(direction, basis).matrix
-        sums = self._total(moment_rates_of_block, frame, basis, velocity)
-        moments, damped, *moving = np.split(sums, 2 + V.shape[1])
-        rates = damped + np.sum([basis.lowered(each, b) for b, each in enumerate(moving)], axis=0)
-        slopes = _raised(2 * moments, basis)
-        curvatures = np.concatenate([_raised(each, basis) for each in np.split(slopes, V.shape[1])])
-        field = np.concatenate([2 * moments, slopes, curvatures])
-        rate_field = np.concatenate([2 * rates, _raised(2 * rates, basis)])
-        form = weighted_form(self.measured.comparison.forms, multipliers)
-        total = self._total(force_rates_of_block, frame, basis, field, rate_field, form, velocity)
-        return self.measured.gradient(total, basis.rotation)
+        ahead, behind = (self.evaluate(V + step * direction)[1] for step in (DIFFERENCE, -DIFFERENCE))
+        weights = np.ones(self.n_measures) if multipliers is None else multipliers
+        return np.tensordot(weights, (ahead - behind) / (2 * DIFFERENCE), axes=1)
 
     def hessian(
         self,
@@ -329,14 +334,6 @@ class HermiteMMD:
     def _frame(self, V: FloatArray, basis: HermiteBasis) -> Coordinates:
         return self.measured.along(V, basis.rotation)
 
-    def _by_measure(self, moments: FloatArray) -> FloatArray:
-        return self.measured.by_measure(moments @ moments.T)
-
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
         return self.measured.rows.total(function, self.measured.comparison.weights, *arguments)
-
-
-def _raised(coefficients: FloatArray, basis: HermiteBasis) -> FloatArray:
-    """Return c^(a) for each coordinate a, one after the other."""
-    return np.concatenate([basis.raised(coefficients, a) for a in range(len(basis.ratios))])

@@ -54,6 +54,18 @@ def moments_of_block(
     return total
 
 
+def values_of_block(
+    X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, basis: HermiteBasis, forms: FloatArray
+) -> FloatArray:
+    """Return the moments, then sum_i c_ij (1 - |Phi(y_i)|^2) of each form, where c_ij = w_i'P_j w_i, as one vector."""
+    moments, rests, factors = np.zeros((weights.n_columns, basis.n_features)), np.zeros(len(forms)), Factors.of(forms)
+    for piece in pieces(X, weights.of(attached), frame):
+        squares = np.empty(len(piece.rows))
+        moments += basis.moments(piece.Y, piece.weights, squares)
+        rests += factors.diagonals(piece.weights) @ (1.0 - squares)
+    return np.concatenate([moments.ravel(), rests])
+
+
 def residuals_of_block(
     X: AnyArray, attached: AnyArray, columns: RowWeights, frame: Coordinates, basis: HermiteBasis
 ) -> Residuals:
@@ -67,30 +79,6 @@ def residuals_of_block(
     return total
 
 
-def moment_rates_of_block(
-    X: AnyArray,
-    attached: AnyArray,
-    weights: RowWeights,
-    frame: Coordinates,
-    basis: HermiteBasis,
-    direction: FloatArray,
-) -> FloatArray:
-    """Return moments for the weights w_c, then -w_c * sum_b (1 - t_b) y_b y'_b, then w_c * y'_b for each b.
-
-    y' is the velocity direction'(x - mean) of a row; the result has the shape ((2 + d) * k, D).
-    """
-    n_weights, d = weights.n_columns, direction.shape[1]
-    total = np.zeros(((2 + d) * n_weights, basis.n_features))
-    moving = frame.towards(direction)
-    for piece in pieces(X, weights.of(attached), frame):
-        velocities = moving.project(piece.rows).T
-        damping = -np.einsum("a,ai,ai->i", basis.decay, piece.Y, velocities)
-        factors = np.concatenate([np.ones((1, len(piece.rows))), damping[None], velocities])
-        columns = (factors[:, None] * piece.weights).reshape(len(total), -1)
-        total += basis.moments(piece.Y, columns)
-    return total
-
-
 def forces_of_block(
     X: AnyArray,
     attached: AnyArray,
@@ -101,6 +89,8 @@ def forces_of_block(
     forms: FloatArray,
 ) -> FloatArray:
     """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
+
+    That is the gradient of w_i'P_j Phi and of the rest -c_ij |Phi(y_i)|^2 that makes the diagonal exact.
 
     Parameters
     ----------
@@ -124,51 +114,10 @@ def forces_of_block(
     """
     total, factors = np.zeros((X.shape[1], len(forms) * frame.matrix.shape[1])), Factors.of(forms)
     for piece in pieces(X, weights.of(attached), frame):
-        forces = factors.forces(basis.gradients(piece.Y, potentials), piece.weights)
+        felt = basis.gradients(piece.Y, potentials)
+        forces = factors.forces(felt[:, :-1], piece.weights)
+        forces -= factors.diagonals(piece.weights)[:, None] * felt[:, -1]
         total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
-    return total
-
-
-def force_rates_of_block(
-    X: AnyArray,
-    attached: AnyArray,
-    weights: RowWeights,
-    frame: Coordinates,
-    basis: HermiteBasis,
-    field: FloatArray,
-    rate_field: FloatArray,
-    form: FloatArray,
-    direction: FloatArray,
-) -> FloatArray:
-    """Return the rate of change of the sum of `forces_of_block`.
-
-    Parameters
-    ----------
-    X, attached, weights, frame, basis
-        See `forces_of_block`.
-    field : ndarray of shape ((1 + d + d * d) * k, D)
-        Coefficients c, c^(a) and c^(a)(b).
-    rate_field : ndarray of shape ((1 + d) * k, D)
-        The rates of c and c^(a).
-    form : ndarray of shape (k, k)
-        How much each weight of a row feels of each potential.
-    direction : ndarray of shape (p, d)
-        The velocity of row x is direction'(x - mean).
-    """
-    n_weights, d = weights.n_columns, direction.shape[1]
-    total, workspace = np.zeros((X.shape[1], d)), workspace_for(basis.n_features)
-    both, factors, moving = np.concatenate([field, rate_field]), Factors.of(form[None]), frame.towards(direction)
-    for piece in pieces(X, weights.of(attached), frame, basis.n_features):
-        Y, velocities = piece.Y, moving.project(piece.rows).T
-        felt = (both @ basis.values(Y, workspace)).reshape(2 + 2 * d + d * d, n_weights, -1)
-        numbers = factors.forces(felt, piece.weights)[0]
-        here, slopes, curvatures, rate, slope_rates = np.split(numbers, np.cumsum([1, d, d * d, 1]))
-        pull = basis.decay[:, None] * Y
-        moved = np.einsum("bi,bi->i", velocities, slopes - pull * here)
-        forces = slope_rates - pull * (rate + moved) - basis.decay[:, None] * velocities * here
-        forces -= np.einsum("bi,bi->i", velocities, pull) * slopes
-        forces += np.einsum("bi,abi->ai", velocities, curvatures.reshape(d, d, -1))
-        total += frame.pulled_back(piece.rows, forces.T)
     return total
 
 

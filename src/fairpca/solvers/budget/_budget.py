@@ -13,12 +13,15 @@ from fairpca.problem import FairSubspaceProblem
 from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._growing import GrowingSearch, has_many_axes
-from fairpca.solvers.budget._search import BudgetSearch, SearchSettings
+from fairpca.solvers.budget._search import Search, SearchSettings
+from fairpca.solvers.budget._span import GrowingSearch, has_many_axes
 
-APPROXIMATE_GAIN = 1e-6
-"""Expected gain in variance share, a ten-thousandth of a point, at which a run on an approximation ends: with 1e-8
-three of four gradients of 100,000 rows at d = 20 went into digits that the approximation does not have."""
+SLACK = 5e-4
+"""Share of a tolerance that an answer may leave unused, so that the last correction cannot end above it."""
+
+APPROXIMATE_SLACK, APPROXIMATE_GAIN = 5e-3, 1e-6
+"""The same, and the expected gain in variance share at which a run ends, on approximations of many rows and where more
+rows follow: what is beyond are digits that these do not have."""
 
 
 @dataclass
@@ -27,7 +30,7 @@ class Budget(BaseEstimator):
 
     Each cycle chooses a multiplier mu_j for each constraint, builds the exact Hessian of sum_j mu_j h_j in local
     coordinates, and takes quasi-Newton steps on -variance + sum_j mu_j h_j with the factored Hessian as metric. The
-    answer satisfies h_j <= tau_j, and h_j >= 0.99 tau_j where the constraint is active.
+    answer satisfies h_j <= tau_j, and h_j >= 0.999 tau_j where the constraint is active (0.99 tau_j on many rows).
 
     With a strict tolerance fewer than d components may carry variance: a null direction costs no fairness. The number
     of live components is searched as well.
@@ -35,10 +38,9 @@ class Budget(BaseEstimator):
     Parameters
     ----------
     n_starts : int, default=None
-        Starts for each number of live components: the given one, then others that share all but one dimension with
-        where the best has ended; of a single direction, of few rows and where several measures limit the answer random
-        ones. None takes one. Where the tolerance is far below chance or turns out to be hard to meet, and a run is
-        cheap, it takes more: at looser tolerances, from which the optima that they find are followed.
+        Starts for each number of live components: the given one, plain PCA, then others that share all but one
+        dimension with where the best has ended. None takes one, and more where these are cheap and the tolerance has
+        several optima: far below the chance level, and for a single component.
     allow_null : bool, default=True
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60
@@ -127,14 +129,15 @@ class Budget(BaseEstimator):
         self.__post_init__()
         self.check_tolerances(tolerances)
         with single_threaded_blas():
-            least_gain = 0.0 if problem.discrepancy.is_exact else APPROXIMATE_GAIN
+            is_rough = not problem.discrepancy.is_exact or self.gain_tolerance >= VISIBLE
             settings = SearchSettings(
                 self.n_starts,
                 self.allow_null,
                 self.max_cycles,
                 self.max_steps,
-                max(self.gain_tolerance, least_gain),
+                max(self.gain_tolerance, APPROXIMATE_GAIN if is_rough else 0.0),
+                APPROXIMATE_SLACK if is_rough else SLACK,
                 self.max_seconds,
             )
-            search = GrowingSearch if has_many_axes(problem) else BudgetSearch
+            search = GrowingSearch if has_many_axes(problem) else Search
             return search(settings, problem, tolerances, generator, callback).solve(init)

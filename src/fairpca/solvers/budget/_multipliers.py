@@ -2,110 +2,89 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
 
-from fairpca._utils.typing import BoolArray, FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation
 from fairpca.solvers.budget._chart import ChartPoint
-from fairpca.solvers.budget._closest import closest_at_frame
-from fairpca.solvers.budget._curvature import Model
-from fairpca.solvers.budget._dual import ACCURACY, DualNewton
-from fairpca.solvers.budget._lagrangian import Lagrangian
+from fairpca.solvers.budget._lagrangian import Lagrangian, closest_multipliers
+from fairpca.solvers.budget._model import Metric, Model
+
+NEAR = 2.0
+"""h / goal below which quadratic models of h are trusted to choose mu."""
 
 LARGEST_FACTOR = 4.0
-"""Most by which mu changes from one cycle to the next; larger steps leave the path of minimisers, and end lower."""
+"""Most by which mu or a penalty changes from one cycle to the next: larger steps leave the path of minimisers."""
 
-MOST_STAYS = 1
-"""Cycles that multipliers are kept for while their minimiser has not been reached."""
+MOST_ROUNDS = 8
+"""Newton steps on the dual, each of which factors a Hessian; they converge in two to four where they do at all."""
 
-FAR, FIRST_FAR = 2.0, 1.3
-"""h / target above which multipliers are kept for another cycle where their minimiser has not been reached; the first
-ones, whose effect nothing is known of, sooner."""
-
-CLOSE = 0.7
-"""|log(h / target)| below which the quadratic model of h is trusted."""
-
-CLOSE_ENOUGH = 1.1
-"""h / target up to which a cycle or two more will do, however slowly h answers."""
-
-TINY = 1e-300
+CROSSED = 0.03
+"""|log(h / goal)| above which a change of sign counts as a leap across the goal."""
 
 
-class MultiplierSearch:
-    """A search for mu >= 0 such that at the minimiser of -variance + sum_j mu_j h_j each h_j is where it should be.
+class Multipliers:
+    """The search for mu >= 0 whose Lagrangian has its minimiser where each h_j is at its goal, or below it with mu_j = 0.
 
-    That is at its target, or below it with mu_j = 0. Far from the targets each mu_j follows the measured slope of
-    log h_j against log mu_j; close to them, mu is such that the quadratic models give the targets after a Newton step.
-    Where h leaps across a target, no multipliers have their minimiser there, and the constraints get springs.
+    Far from the goals mu_j grows or falls like h_j / goal_j. Near them mu is such that the quadratic models meet the
+    goals after a Newton step. Where h keeps leaping across a goal, no multipliers have their minimiser there: from then
+    on the Lagrangian is augmented.
 
     Parameters
     ----------
-    multipliers : ndarray of shape (n_measures,)
+    first : ndarray of shape (n_measures,)
         The first mu.
-    targets : ndarray of shape (n_measures,)
+    goals : ndarray of shape (n_measures,)
         The discrepancies aimed at.
-    spring : bool, default=False
-        Whether the constraints have springs from the beginning.
+    accuracy : float
+        Relative accuracy to which they are to be met.
+    augmented : bool, default=False
+        Whether the Lagrangian is augmented from the beginning.
     """
 
-    def __init__(self, multipliers: FloatArray, targets: FloatArray, spring: bool = False) -> None:
-        self.multipliers = multipliers
-        self.targets = targets
-        self.stiffness = multipliers / targets if spring else np.zeros_like(targets)
+    def __init__(self, first: FloatArray, goals: FloatArray, accuracy: float, augmented: bool = False) -> None:
+        self.values = first
+        self._goals = goals
+        self._accuracy = accuracy
+        self._strength = 1.0 if augmented else 0.0
+        self._violation = math.inf
+        self._kept = False
         self._history: list[tuple[FloatArray, FloatArray]] = []
-        self._excess = math.inf
-        self._stays, self._most_stays = 0, MOST_STAYS
-        self._minimised = True
-        self._needs_model = False
 
-    def record(self, discrepancies: FloatArray, weights: FloatArray, minimised: bool) -> None:
-        """Note where the current multipliers have led to.
-
-        Parameters
-        ----------
-        discrepancies : ndarray of shape (n_measures,)
-            h there.
-        weights : ndarray of shape (n_measures,)
-            What the gradients of the h_j weigh there: what guards have come to is the multiplier of who has woken.
-        minimised : bool
-            Whether it is the minimiser.
-        """
-        if self._stays > 0:
-            self._history.pop()
-        self.multipliers = np.where(self.multipliers > 0, self.multipliers, weights)
-        logs = np.log(np.maximum(self.multipliers, TINY)), np.log(np.maximum(discrepancies, TINY))
-        self._history.append(logs)
-        self._minimised = minimised
-
-    def advance(self, here: Evaluation) -> None:
-        """Choose the multipliers of the next cycle, as far as that takes no second-order model.
+    def update(self, here: Evaluation, minimised: bool) -> None:
+        """Choose mu after a cycle, as far as that takes no second-order model.
 
         Parameters
         ----------
         here : Evaluation
-            Where the cycle begins.
+            Where the cycle has ended.
+        minimised : bool
+            Whether that is the minimiser of its Lagrangian.
         """
-        self._needs_model = False
-        if self._jumps:
-            # No multipliers have their minimiser on the targets: from here on the constraints get springs.
-            self.stiffness = np.maximum(4.0 * self.stiffness, self.multipliers / self.targets)
-            self._history.clear()
-        ratios = np.maximum(here.discrepancies, TINY) / self.targets
-        far = FIRST_FAR if len(self._history) == 1 else FAR
-        unfinished = not self._minimised and self._stays < self._most_stays and float(ratios.max()) > far
-        if self.stiffness.any():
-            self._stays = 0
-            self._tighten_springs(here)
-        elif unfinished:
-            self._stays += 1
+        # What the penalty of a constraint without multiplier has come to is its multiplier from here on.
+        weights = self._lagrangian.weights(here.discrepancies)
+        self.values = np.where(self.values > 0, self.values, weights)
+        ratios = np.maximum(here.discrepancies, 1e-300) / self._goals
+        if self._kept:
+            self._history.pop()
+        self._history.append((np.log(np.maximum(self.values, 1e-300)), np.log(ratios)))
+        if self._strength == 0.0 and self._oscillates:
+            self._strength = 0.25
+        if self._strength > 0.0:
+            self._tighten(here)
+        elif ratios.max() >= NEAR:
+            # Until its minimiser has been reached mu is kept for a second cycle, not for a third.
+            self._kept = not minimised and not self._kept
+            if not self._kept:
+                self._follow(ratios)
         else:
-            self._stays = 0
-            self._next(ratios)
+            self._kept = False
 
-    def lagrangian(self, model: Model, point: ChartPoint, radius: float) -> Lagrangian:
-        """Return the Lagrangian of the next cycle, after the model has had its say on the multipliers.
+    def lagrangian(self, model: Model, point: ChartPoint, radius: float) -> tuple[Lagrangian, Metric]:
+        """Return what the next cycle minimises, after the model has had its say on mu, and the metric for that.
 
         Parameters
         ----------
@@ -116,135 +95,98 @@ class MultiplierSearch:
         radius : float
             Longest step that is trusted.
         """
-        if self._needs_model:
-            self._needs_model = False
-            chosen = DualNewton(model, point, self.targets, radius).solve(self.multipliers)
+        ratios = np.maximum(point.evaluation.discrepancies, 1e-300) / self._goals
+        if self._strength == 0.0 and ratios.max() < NEAR:
+            chosen = self._by_dual_newton(model, point, radius)
             if chosen is not None:
-                self.multipliers = chosen
-            elif self._history:
-                self._follow_slopes(np.maximum(point.evaluation.discrepancies, TINY) / self.targets)
-        return Lagrangian(self.multipliers, self.targets, np.where(self.multipliers > 0, self.stiffness, self._guards))
+                self.values, metric = chosen
+                return self._lagrangian, metric
+            if self._history:
+                self._follow(ratios)
+        found = model.newton_step(point, self._lagrangian, radius)
+        assert found is not None
+        return self._lagrangian, found[0]
 
     @property
-    def _guards(self) -> FloatArray:
-        """Springs that hold only who is above the target: for measures without a multiplier, which may wake."""
-        return float(self.multipliers @ self.targets) / self.targets**2
+    def _lagrangian(self) -> Lagrangian:
+        """The Lagrangian of the current mu; constraints without multiplier, which may become active, have penalties."""
+        scale = float(self.values @ self._goals) / self._goals**2
+        return Lagrangian(self.values, self._goals, np.where(self.values > 0, self._strength, 1.0) * scale)
 
     @property
-    def stuck(self) -> bool:
-        """Whether the largest h_j / target, above 1, hardly answers to growing multipliers any more."""
-        above = [float(np.max(log_h - np.log(self.targets))) for _, log_h in self._history]
-        if len(above) >= 6 and min(above[-6:]) > 2 * ACCURACY and above[-6] - above[-1] < 0.01:
+    def is_stuck(self) -> bool:
+        """Whether the largest h_j / goal_j, well above 1, hardly answers to growing multipliers any more."""
+        largest = [float(logs.max()) for _, logs in self._history[-6:]]
+        if len(largest) == 6 and min(largest) > CROSSED and largest[0] - largest[-1] < 0.01:
             return True
-        # Close to the targets mu grows by less from cycle to cycle, and it takes more of them to tell.
-        span = 2 if above and above[-1] >= math.log(2) else 4
-        if len(above) < span + 2 or above[-1] < math.log(CLOSE_ENOUGH):
+        span = 2 if largest and largest[-1] > math.log(NEAR) else 4
+        if len(largest) < span + 2 or largest[-1] < 0.1:
             return False
-        worst = int(np.argmax(self._history[-1][1] - np.log(self.targets)))
+        worst = int(self._history[-1][1].argmax())
         growth = float(self._history[-1][0][worst] - self._history[-1 - span][0][worst])
-        return growth > 2.5 and above[-1 - span] - above[-1] < 0.25 * growth
-
-    def restart(self, multipliers: FloatArray) -> None:
-        """Begin again at other multipliers."""
-        self.multipliers = multipliers
-        self.stiffness, self._excess = np.zeros_like(self.targets), math.inf
-        self._stays, self._minimised = 0, True
-        self._history.clear()
-
-    def hurry(self) -> None:
-        """Change the multipliers in every cycle from here on, whether or not their minimiser has been reached."""
-        self._most_stays = 0
-
-    def _tighten_springs(self, here: Evaluation) -> None:
-        """Make springs stiffer while h does not approach the targets, and take the multipliers from the gradients."""
-        h, mu = here.discrepancies, self.multipliers
-        pressed = mu > 0
-        # A spring that pulls nobody any more is at rest.
-        at_rest = (h < self.targets) & (mu + self.stiffness * (h - self.targets) <= 0) & (len(h) > 1)
-        excess = float(np.max(np.where(pressed & ~at_rest, np.abs(h - self.targets), 0.0)))
-        excess = max(excess, float(np.max(h - self.targets)))
-        if excess > 0.5 * self._excess:
-            self.stiffness = 4.0 * self.stiffness
-        self._excess = excess
-        allowed = None if len(h) == 1 else h >= (1 - CLOSE) * self.targets
-        closest = closest_at_frame(here, allowed)
-        self.multipliers = np.where(pressed, np.clip(closest, 0.1 * mu, 10.0 * mu), 0.0)
-        fresh = pressed & (self.stiffness == 0)
-        self.stiffness = np.where(fresh, self.multipliers / self.targets, self.stiffness)
-
-    def _next(self, ratios: FloatArray) -> None:
-        """Choose the next multipliers, given h / target at the minimiser of these, or leave it to the model."""
-        chosen = self._by_secant()
-        if chosen is not None:
-            self.multipliers = chosen
-        elif self._is_close(ratios):
-            self._needs_model = True
-        elif self._history:
-            self._follow_slopes(ratios)
-
-    def _is_close(self, ratios: FloatArray) -> bool:
-        logs = np.log(ratios)
-        if len(ratios) == 1:
-            return bool(abs(logs[0]) < CLOSE)
-        # A measure far below its target is none that the model has to hit: its multiplier may go to 0.
-        return bool(logs.max() < CLOSE and np.any(np.abs(logs[self.multipliers > 0]) < CLOSE))
-
-    def _follow_slopes(self, ratios: FloatArray) -> None:
-        mu = self.multipliers
-        slopes = np.array([self._slope(j) for j in range(len(mu))])
-        grown = mu * np.clip(ratios ** (1.0 / slopes), 1 / LARGEST_FACTOR, LARGEST_FACTOR)
-        self.multipliers = np.where(mu > 0, grown, 0.0)
+        return growth > 2.5 and largest[-1 - span] - largest[-1] < 0.25 * growth
 
     @property
-    def _jumps(self) -> bool:
-        """Whether an h_j has leapt across its target of late, twice far from it or three times never close to it."""
-        return any(
-            self._leaps(j, 3, 0.2) >= 2 or self._leaps(j, 6, 0.03) >= 3 or self._leaps(j, 14, 0.03) >= 3
-            for j in np.flatnonzero(self.multipliers > 0).tolist()
-        )
+    def _oscillates(self) -> bool:
+        """Whether the last four cycles have led across a goal twice without coming close to it."""
+        recent = np.stack([logs for _, logs in self._history[-4:]])
+        crossings = np.sum(recent[1:] * recent[:-1] < 0, axis=0)
+        return bool(np.any((crossings >= 2) & (np.abs(recent).min(axis=0) > CROSSED) & (self.values > 0)))
 
-    def _leaps(self, j: int, count: int, nearest: float) -> int:
-        """Return how often the last cycles have led across a target; 0 if one has come nearer than `nearest`."""
-        distances = self._distances(j, count)
-        if min(map(abs, distances), default=0.0) < nearest:
-            return 0
-        return sum(before * after < 0 for before, after in pairwise(distances))
+    def _follow(self, ratios: FloatArray) -> None:
+        """Let mu follow h / goal."""
+        self.values = self.values * np.clip(ratios, 1 / LARGEST_FACTOR, LARGEST_FACTOR)
 
-    def _distances(self, j: int, count: int) -> list[float]:
-        """Return log(h_j / target) of the last cycles."""
-        return [float(log_h[j]) - math.log(self.targets[j]) for _, log_h in self._history[-count:]]
+    def _tighten(self, here: Evaluation) -> None:
+        """Take mu from the gradients, and raise the penalties while the violation does not halve."""
+        h, mu = here.discrepancies, self.values
+        inactive = (h < self._goals) & (self._lagrangian.weights(h) == 0.0)
+        violation = float(np.where(inactive, 0.0, np.abs(h - self._goals) / self._goals).max())
+        if violation > 0.5 * self._violation or self._strength < 1.0:
+            self._strength *= LARGEST_FACTOR
+        self._violation = violation
+        closest = closest_multipliers(here, h >= self._goals / NEAR)
+        self.values = np.where(mu > 0, np.clip(closest, 0.1 * mu, 10.0 * mu), 0.0)
 
-    def _slope(self, j: int) -> float:
-        """Return -d log h_j / d log mu_j from the last two cycles, kept within what is plausible."""
-        if len(self._history) < 2 or self._history[-1][0][j] == self._history[-2][0][j]:
-            return 1.0
-        (mu_0, h_0), (mu_1, h_1) = self._history[-2:]
-        return float(np.clip((h_0[j] - h_1[j]) / (mu_1[j] - mu_0[j]), 0.4, 4.0))
+    def _by_dual_newton(self, model: Model, point: ChartPoint, radius: float) -> tuple[FloatArray, Metric] | None:
+        """Return the mu whose Newton step brings the models of the h_j to the goals, or below them with mu_j = 0.
 
-    def _by_secant(self) -> FloatArray | None:
-        """Return the mu between the last two where the model has led to and fro across a close target in vain.
-
-        The Hessian of a sample of the rows can be too far off for its model to bring h to the target.
+        Newton's method on the dual, d h_j / d mu_k = -g_j' H^-1 g_k. h answers to mu like a power, so the steps are
+        those of log h_j against log mu_k. None where the Hessian takes a shift: its model says little then.
         """
-        active = self._active
-        if int(active.sum()) != 1:
-            return None
-        j = int(np.argmax(active))
-        distances = self._distances(j, 3)
-        if len(distances) < 3 or max(map(abs, distances)) > 0.3 or not _alternate(distances):
-            return None
-        (mu_0, _), (mu_1, _) = self._history[-2:]
-        _, before, after = distances
-        if abs(after) < 0.5 * abs(before) or (mu_1[j] - mu_0[j]) * (after - before) >= 0:
-            return None
-        between = self.multipliers.copy()
-        between[j] = math.exp(mu_0[j] + (mu_1[j] - mu_0[j]) * before / (before - after))
-        return between
+        first = mu = self.values
+        vanished = np.zeros(len(mu), dtype=bool)
+        gradients = point.discrepancy_gradients
+        for _ in range(MOST_ROUNDS):
+            plain = Lagrangian(mu, self._goals, np.zeros_like(mu))
+            found = model.newton_step(point, plain, radius, may_shift=False)
+            if found is None:
+                return None
+            metric, step = found
+            predicted = np.maximum(model.predicted_discrepancies(point, step), 1e-3 * self._goals)
+            gaps = predicted * np.log(predicted / self._goals)
+            if np.max(np.where(mu > 0, np.abs(gaps), gaps) / self._goals) <= self._accuracy:
+                break
+            answers = gradients @ np.stack([metric.solve(gradient) for gradient in gradients], axis=1)
+            wanted = _nonnegative_newton(answers, gaps, mu)
+            # mu exp((nu - mu) / mu): where h is a power of mu, that meets the goal.
+            change = (wanted - mu) / np.where(mu > 0, mu, np.inf)
+            moved = mu * np.exp(np.clip(change, -1.0, 1.0))
+            active = np.minimum(wanted, float(first @ self._goals) / (LARGEST_FACTOR * self._goals))
+            most = np.maximum(LARGEST_FACTOR * first, active)
+            # One step says little of a multiplier that is far from 0; two say that it is not needed.
+            gone, vanished = vanished & (wanted == 0), wanted == 0
+            mu = np.where(mu > 0, np.clip(moved, first / LARGEST_FACTOR, most), active)
+            mu = np.where(gone, 0.0, mu)
+        return mu, metric
 
-    @property
-    def _active(self) -> BoolArray:
-        return self.multipliers > 0
 
-
-def _alternate(values: list[float]) -> bool:
-    return all(before * after < 0 for before, after in pairwise(values))
+def _nonnegative_newton(answers: FloatArray, gaps: FloatArray, multipliers: FloatArray) -> FloatArray:
+    """Return the nu >= 0 with M (nu - mu) >= gap, and equality where nu_j > 0, as nonnegative least squares."""
+    scale = np.sqrt(np.maximum(np.diag(answers), 1e-300))
+    scaled = answers / np.outer(scale, scale)
+    # A ridge lets multipliers of measures that depend on each other share equally.
+    scaled[np.diag_indices_from(scaled)] += 1e-9
+    factor = cholesky(scaled)
+    wanted = scaled @ (scale * multipliers) + gaps / scale
+    return nnls(factor, solve_triangular(factor, wanted, trans="T"))[0] / scale

@@ -4,38 +4,118 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._limits import TARGET, USED, VISIBLE
+from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._two_loop import CurvedPair
-from fairpca.solvers.budget._chart import Chart
-from fairpca.solvers.budget._closest import closest_at_frame
-from fairpca.solvers.budget._curvature import Model, View
-from fairpca.solvers.budget._cycle import Cycle
-from fairpca.solvers.budget._dual import ACCURACY
-from fairpca.solvers.budget._lagrangian import Lagrangian, Sight
-from fairpca.solvers.budget._last_steps import LastSteps
-from fairpca.solvers.budget._multipliers import MultiplierSearch
-from fairpca.solvers.budget._run_terms import CAREFUL, RunOutcome, RunSettings, RunStart
+from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
+from fairpca.solvers.budget._chart import Chart, ChartPoint
+from fairpca.solvers.budget._lagrangian import Lagrangian, closest_multipliers
+from fairpca.solvers.budget._model import Model
+from fairpca.solvers.budget._multipliers import Multipliers
+
+FORCING = 0.01
+"""Share of the gain expected at first at which a cycle ends; nearer to the end of a run it must collect more."""
+
+REUSED_WITHIN = 0.1
+"""Distance from the centre of a chart up to which its Hessian serves a second cycle."""
+
+HOPELESS = 0.95
+"""A run ends when its bound on the variance lies below this share of what is known: the bound assumes convexity."""
 
 LONG = 20
-"""Cycles of a run from which on its landscape counts as rugged."""
+"""Cycles after which a run counts as hard: others may end higher."""
 
-NOTICED = 0.05
-"""Share of h that a single row must make up to count as standing alone."""
-
-MAX_RELEASES = 3
-
-FIRST_SHIFT_LEVEL = 6
-"""Which shift the first Hessian of a run takes on most tables: at a start the Lagrangian has a saddle."""
+ISOLATED = 0.05
+"""Share of h that a single row must make up to count as isolated."""
 
 
-class BudgetRun:
+@dataclass(frozen=True)
+class RunSettings:
+    """Limits of a run: cycles, steps in each, gain in variance share that is none, tolerance left unused, and time."""
+
+    max_cycles: int
+    max_steps: int
+    gain_tolerance: float
+    slack: float
+    deadline: float
+
+
+@dataclass(frozen=True)
+class RunStart:
+    """First frame of a run, on the live axes, and first multipliers; None takes those that fit the gradients there.
+
+    An augmented Lagrangian keeps a run in the basin of its start.
+    """
+
+    frame: FloatArray
+    multipliers: FloatArray | None
+    augmented: bool = False
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What a cycle did: weights of the h_j in its Lagrangian at the end, model, end, expected gain, steps."""
+
+    multipliers: FloatArray
+    model: Model
+    point: ChartPoint
+    expected_gain: float
+    n_steps: int
+    is_minimised: bool
+
+    @property
+    def length(self) -> float:
+        """Distance from the centre of the chart."""
+        return float(np.linalg.norm(self.point.b))
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Where a run ended.
+
+    Attributes
+    ----------
+    problem : FairSubspaceProblem
+        The problem; `n_components` is the number of live components.
+    best : Evaluation or None
+        The point of most variance that meets the tolerances, if any was met.
+    fairest : Evaluation
+        The point that came closest to meeting them.
+    is_stationary : bool
+        Whether `best` uses the tolerances and no further gain is in sight.
+    multipliers : ndarray of shape (n_measures,)
+        Multipliers at the end.
+    is_hard : bool
+        Whether the run was long, or had to leave isolated rows.
+    view : tuple of Model and ChartPoint, or None
+        `best` in the chart of a model whose centre is near it, where that is known.
+    """
+
+    problem: FairSubspaceProblem
+    best: Evaluation | None
+    fairest: Evaluation
+    is_stationary: bool
+    multipliers: FloatArray
+    is_hard: bool
+    view: tuple[Model, ChartPoint] | None
+
+    @property
+    def n_live(self) -> int:
+        """Number of live components."""
+        return self.problem.n_components
+
+    @property
+    def variance(self) -> float:
+        """The variance share of `best`; minus infinity where there is none."""
+        return -math.inf if self.best is None else self.best.variance
+
+
+class Run:
     """Maximise variance subject to h_j <= tau_j from one start.
 
     A cycle chooses the multipliers mu, builds the exact Hessian at the current frame, and minimises
@@ -62,143 +142,112 @@ class BudgetRun:
     ) -> None:
         self._problem = problem
         self._tolerances = tolerances
+        # Between the goals and the tolerances there is room for errors of half of the slack.
+        self._goals = (1.0 - settings.slack) * tolerances
+        self._accuracy = 0.5 * settings.slack
         self._settings = settings
         self._on_cycle = on_cycle
+        # No two subspaces are farther apart than pi / 2 in each direction; beyond, quadratic models say little.
         self._radius = math.sqrt(problem.n_components)
         self._best: Evaluation | None = None
         self._fairest: Evaluation | None = None
-        self._least_strain = math.inf
         self._removed = np.zeros((len(problem.variances), 0))
-        self._given_up = self._is_lost = False
-        self._n_cycles, self._shift_level = 0, FIRST_SHIFT_LEVEL
-        self._search: MultiplierSearch
-        self._ahead: View | Evaluation
 
-    def run(self, start: RunStart, floor: float = -math.inf) -> RunOutcome:
+    def run(self, start: RunStart, known: float = -math.inf) -> RunResult:
         """Run from a start.
 
         Parameters
         ----------
         start : RunStart
-            First point and multiplier.
-        floor : float, default=-inf
-            Give up when the run can hardly reach this variance.
+            The start.
+        known : float, default=-inf
+            Variance share that is known to be reached: the run ends when it can hardly reach as much.
         """
-        here = self._evaluate(start.frame) if start.view is None else self._seen_before(start.view)
-        self._search = MultiplierSearch(self._first_multipliers(start, here), TARGET * self._tolerances, start.spring)
-        self._search.advance(here)
-        self._ahead = here if start.view is None else start.view
-        return self.go_on(floor)
-
-    def go_on(self, floor: float = -math.inf) -> RunOutcome:
-        """Go on from the start, or from where the run was left off.
-
-        Parameters
-        ----------
-        floor : float, default=-inf
-            Give up when the run can hardly reach this variance.
-        """
-        search = self._search
-        while self._n_cycles < self._settings.max_cycles:
-            fresh = isinstance(self._ahead, Evaluation)
-            view = self._view(self._ahead, search) if isinstance(self._ahead, Evaluation) else self._ahead
-            self._n_cycles += 1
-            cycle = self._cycle(view, search)
+        here = self._evaluate(start.frame)
+        multipliers = Multipliers(self._first_multipliers(start, here), self._goals, self._accuracy, start.augmented)
+        reused: tuple[Model, ChartPoint] | None = None
+        n_cycles = 0
+        while n_cycles < self._settings.max_cycles:
+            n_cycles += 1
+            model, point = reused or Model.around(here, self._problem, multipliers.values)
+            cycle = self._cycle(model, point, multipliers)
             here = cycle.point.evaluation
             self._on_cycle(cycle)
-            if self._finished(cycle):
-                # An approximation is off by more than what is left.
-                if self._problem.discrepancy.is_exact and cycle.point.b.size:
-                    cycle = LastSteps(self._tolerances, self._evaluate).after(cycle)
-                return self._outcome(cycle.multipliers, end=cycle)
-            if self._out_of_time() or self._bound(cycle) < self._settings.care.hopeless * floor:
+            if self._has_converged(cycle):
+                return self._result(cycle.multipliers, n_cycles, cycle)
+            if self._is_out_of_time() or self._bound(cycle) < HOPELESS * known:
                 break
-            # A second time the old Hessian would repeat the error it has just made.
-            reusable = fresh and cycle.collected and cycle.moved <= self._settings.care.near
-            elsewhere = self._elsewhere(cycle, search)
-            if self._given_up:
-                break
-            if elsewhere is not None:
-                here, reusable = elsewhere, False
-            search.advance(here)
-            self._ahead = (cycle.model, cycle.point) if reusable else here
-            if self._settings.is_first_look and self._n_cycles == LONG:
-                if self._best is not None:
-                    return replace(self._outcome(cycle.multipliers), left_off=self)
-                self._is_lost = True
-                break
-        return self._outcome(search.multipliers)
-
-    def _seen_before(self, view: View) -> Evaluation:
-        evaluation = view[1].evaluation
-        self._remember(evaluation)
-        return evaluation
+            multipliers.update(here, cycle.is_minimised)
+            # A second time an old Hessian would repeat the error that it has just made.
+            is_reusable = reused is None and cycle.is_minimised and cycle.length <= REUSED_WITHIN
+            reused = (model, cycle.point) if is_reusable else None
+            if multipliers.is_stuck:
+                turned = self._away_from_isolated_rows(here)
+                if turned is None:
+                    break
+                here, reused = turned, None
+                multipliers = Multipliers(closest_multipliers(here), self._goals, self._accuracy)
+        return self._result(multipliers.values, n_cycles)
 
     def _first_multipliers(self, start: RunStart, here: Evaluation) -> FloatArray:
-        # A run can end without multipliers, where it has nothing to teach.
-        if start.multipliers is not None and start.multipliers.max() > 0:
-            return start.multipliers
-        closest = closest_at_frame(here)
-        return closest if closest.max() > 0 else np.ones(len(self._tolerances)) / len(self._tolerances)
+        """Return given multipliers, or those closest to stationarity, or small ones where neither says anything."""
+        for guess in (start.multipliers, closest_multipliers(here)):
+            if guess is not None and guess.max() > 0:
+                return guess
+        return VISIBLE / self._tolerances
 
-    def _view(self, here: Evaluation, search: MultiplierSearch) -> View:
-        return Model.around(here, self._problem, search.multipliers, single_precision=True)
-
-    def _cycle(self, view: View, search: MultiplierSearch) -> Cycle:
+    def _cycle(self, model: Model, point: ChartPoint, multipliers: Multipliers) -> Cycle:
         """Take quasi-Newton steps with the same multipliers in one chart."""
-        model, point = view
         if model.chart.dimension == 0:
-            search.record(point.evaluation.discrepancies, search.multipliers, minimised=True)
-            return Cycle(search.multipliers, model, point, 0.0, 0, collected=True)
-        lagrangian = search.lagrangian(model, point, self._radius)
-        metric, direction = model.newton_step(point, lagrangian, self._radius, self._shift_level)
-        self._shift_level = metric.level
-        here = lagrangian.seen_from(point)
-        gain = first_gain = -float(here.gradient @ direction)
+            return Cycle(multipliers.values, model, point, 0.0, 0, is_minimised=True)
+        lagrangian, metric = multipliers.lagrangian(model, point, self._radius)
+        value, gradient = lagrangian.at(point)
+        direction = -metric.solve(gradient)
+        gain = first_gain = -float(gradient @ direction)
+        enough = max(self._settings.gain_tolerance, min(FORCING, first_gain) * first_gain)
         pairs: list[CurvedPair] = []
-        n_steps = 0
-        # Superlinear forcing: the closer to the end, the more of the remaining gain a cycle must collect.
-        enough = max(self._settings.gain_tolerance, min(self._settings.care.forcing, first_gain) * first_gain)
-        while n_steps < self._settings.max_steps:
-            after = self._step(model.chart, here, lagrangian, direction)
+        for n_steps in range(1, self._settings.max_steps + 1):
+            after = self._step(model.chart, lagrangian, point, value, gradient, direction)
             if after is None:
+                n_steps -= 1
                 break
-            here, pairs = after, self._learn(pairs, here, after)
-            n_steps += 1
-            direction = -metric.quasi_newton_product(pairs, here.gradient)
-            gain = -float(here.gradient @ direction)
-            if gain <= enough or self._out_of_time():
+            before, slopes = point, gradient
+            value, (point, gradient) = after.value, after.at
+            pair = CurvedPair.of(point.b - before.b, gradient - slopes)
+            if pair.curvature > 1e-12 * float(pair.step @ pair.step):
+                pairs.append(pair)
+            direction = -quasi_newton_product(pairs, gradient, metric.solve)
+            gain = -float(gradient @ direction)
+            if gain <= enough or self._is_out_of_time():
                 break
-        point = here.point
-        weights = lagrangian.weights(point)
-        search.record(point.evaluation.discrepancies, weights, minimised=gain <= enough)
-        return Cycle(weights, model, point, gain, n_steps, collected=gain <= enough)
+        weights = lagrangian.weights(point.evaluation.discrepancies)
+        return Cycle(weights, model, point, gain, n_steps, is_minimised=gain <= enough)
 
-    def _step(self, chart: Chart, here: Sight, lagrangian: Lagrangian, direction: FloatArray) -> Sight | None:
-        def try_step(t: float) -> Trial[Sight]:
-            place = chart.at(here.point.b + t * direction)
-            there = lagrangian.seen_from(place.read(self._evaluate(place.frame)))
-            return Trial(t, there.value, float(there.gradient @ direction), there)
+    def _step(
+        self,
+        chart: Chart,
+        lagrangian: Lagrangian,
+        point: ChartPoint,
+        value: float,
+        gradient: FloatArray,
+        direction: FloatArray,
+    ) -> Trial[tuple[ChartPoint, FloatArray]] | None:
+        def try_step(t: float) -> Trial[tuple[ChartPoint, FloatArray]]:
+            there = chart.at(point.b + t * direction, self._evaluate)
+            reached, slopes = lagrangian.at(there)
+            return Trial(t, reached, float(slopes @ direction), (there, slopes))
 
-        trial = wolfe_search(try_step, here.value, float(here.gradient @ direction), 1.0)
-        return None if trial is None else trial.at
+        return wolfe_search(try_step, value, float(gradient @ direction), 1.0)
 
-    @staticmethod
-    def _learn(pairs: list[CurvedPair], before: Sight, after: Sight) -> list[CurvedPair]:
-        s = after.point.b - before.point.b
-        pair = CurvedPair.of(s, after.gradient - before.gradient)
-        return [*pairs, pair] if pair.curvature > 1e-12 * float(s @ s) else pairs
-
-    def _finished(self, cycle: Cycle) -> bool:
+    def _has_converged(self, cycle: Cycle) -> bool:
+        """Tell whether the tolerances are met and used, and no further gain is in sight."""
         if cycle.point.b.size == 0:
             return True  # the subspace of all live axes is the only one
-        h, mu, tau = cycle.point.evaluation.discrepancies, cycle.multipliers, self._tolerances
-        if not np.all(h <= tau) or cycle.expected_gain > self._settings.gain_tolerance:
+        h, mu, gain = cycle.point.evaluation.discrepancies, cycle.multipliers, self._settings.gain_tolerance
+        if not np.all(h <= self._tolerances) or cycle.expected_gain > gain:
             return False
-        idle = mu * tau <= self._settings.gain_tolerance  # not active: more tolerance would buy nothing
-        target = TARGET * tau
-        spent = (h >= (1 - ACCURACY) * target) | (mu * (target - h) <= 2 * VISIBLE / len(tau))
-        return bool(np.all(idle | ((h >= USED * tau) & spent)))
+        worth = mu * (self._goals - h)
+        return bool(np.all((h >= (1 - self._accuracy) * self._goals) | (worth <= max(gain, VISIBLE / len(h)))))
 
     def _bound(self, cycle: Cycle) -> float:
         """Return the variance that the run cannot exceed by weak duality, were its neighbourhood convex.
@@ -208,62 +257,49 @@ class BudgetRun:
         here = cycle.point.evaluation
         return here.variance - float(cycle.multipliers @ (here.discrepancies - self._tolerances)) + cycle.expected_gain
 
-    def _elsewhere(self, cycle: Cycle, search: MultiplierSearch) -> Evaluation | None:
-        """Return another frame from which to go on, or None; the run is given up where there should be one and is not.
+    def _away_from_isolated_rows(self, here: Evaluation) -> Evaluation | None:
+        """Return the frame turned away from rows that stand alone, or None where there are no more of them.
 
-        When multipliers stop having an effect, the frame is turned away from rows that stand alone, so that their
-        discrepancy has a gradient again.
+        Such a row adds w_i^2 to h with a vanishing gradient, so that multipliers have no effect on it.
         """
-        if not search.stuck:
-            return None
-        here = cycle.point.evaluation
-        frame, removed = here.point, self._isolated(here)
-        stand_alone = removed.shape[1] > self._removed.shape[1]
-        self._is_lost = stand_alone and self._settings.is_first_look
-        self._given_up = self._is_lost or not stand_alone
-        if self._given_up:
-            return None
-        self._removed = removed
-        search.restart(search.multipliers / 500)
-        return self._evaluate(np.linalg.qr(frame - removed @ (removed.T @ frame))[0])
-
-    def _isolated(self, here: Evaluation) -> FloatArray:
-        """Return the directions turned away from, with those of rows that stand alone now, as far as more may be."""
-        violated = here.discrepancies > TARGET * self._tolerances
-        smallest = np.where(violated, NOTICED * here.discrepancies, np.inf)
+        violated = here.discrepancies > self._goals
+        smallest = np.where(violated, ISOLATED * here.discrepancies, np.inf)
         isolated = self._problem.discrepancy.isolated_directions(here.point, smallest)
-        n_live = here.point.shape[1]
+        n_live, n_removed = here.point.shape[1], self._removed.shape[1]
         n_free = self._problem.rank - n_live - 2
-        if isolated.shape[1] == 0 or self._removed.shape[1] >= min(n_free, MAX_RELEASES * n_live):
-            return self._removed
+        if isolated.shape[1] == 0 or n_removed >= min(n_free, 3 * n_live):
+            return None
         directions, sizes, _ = np.linalg.svd(np.hstack([self._removed, isolated]), full_matrices=False)
-        return directions[:, sizes > 0.3 * sizes[0]][:, :n_free]
+        self._removed = directions[:, sizes > 0.3 * sizes[0]][:, :n_free]
+        if self._removed.shape[1] <= n_removed:
+            return None
+        turned = here.point - self._removed @ (self._removed.T @ here.point)
+        return self._evaluate(np.linalg.qr(turned)[0])
 
     def _evaluate(self, frame: FloatArray) -> Evaluation:
         """Evaluate a frame and remember it if it is the best or the fairest so far."""
         evaluation = self._problem.evaluate(frame)
-        self._remember(evaluation)
+        tau = self._tolerances
+        if self._fairest is None or evaluation.largest_ratio(tau) < self._fairest.largest_ratio(tau):
+            self._fairest = evaluation
+        if evaluation.meets(tau) and (self._best is None or evaluation.variance > self._best.variance):
+            self._best = evaluation
         return evaluation
 
-    def _remember(self, evaluation: Evaluation) -> None:
-        tau, strain = self._tolerances, evaluation.strain(self._tolerances)
-        if self._fairest is None or strain < self._least_strain:
-            self._fairest, self._least_strain = evaluation, strain
-        is_better = self._best is None or evaluation.variance > self._best.variance
-        if strain <= 1.0 and is_better and evaluation.meets(tau):
-            self._best = evaluation
-
-    def _out_of_time(self) -> bool:
+    def _is_out_of_time(self) -> bool:
         return time.perf_counter() > self._settings.deadline
 
-    def _outcome(self, multipliers: FloatArray, end: Cycle | None = None) -> RunOutcome:
-        """Return the stationary end, unless a point met on the way is better by more than the unused budget."""
+    def _result(self, multipliers: FloatArray, n_cycles: int, end: Cycle | None = None) -> RunResult:
+        """Return the stationary end, unless a point on the way keeps visibly more."""
         assert self._fairest is not None
-        best, rugged = self._best, self._removed.shape[1] > 0 or self._n_cycles >= LONG
-        if end is not None and best is not None and end.point.evaluation.meets(self._tolerances):
-            reached = end.point.evaluation
-            unused = float(multipliers @ (self._tolerances - reached.discrepancies))
-            if best.variance <= reached.variance + 2 * unused + VISIBLE:
-                view = (end.model, end.point) if end.moved <= CAREFUL.near else None
-                return RunOutcome(reached, self._fairest, True, multipliers, view, rugged)
-        return RunOutcome(best, self._fairest, False, multipliers, None, rugged, self._is_lost)
+        best, view = self._best, None
+        is_hard = n_cycles >= LONG or self._removed.shape[1] > 0
+        is_stationary = False
+        if end is not None and best is not None:
+            here = end.point.evaluation
+            unused = float(end.multipliers @ np.maximum(self._tolerances - here.discrepancies, 0.0))
+            is_stationary = best.variance <= here.variance + unused + 2 * VISIBLE
+            if is_stationary:
+                best = here
+                view = (end.model, end.point) if end.length <= REUSED_WITHIN else None
+        return RunResult(self._problem, best, self._fairest, is_stationary, multipliers, is_hard, view)

@@ -1,41 +1,33 @@
 """The search of the budget solver over starts and numbers of live components."""
 # SPDX-License-Identifier: MIT
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.problem import STRICT, FairSubspaceProblem
-from fairpca.solvers._result import Callback, Solution
+from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._limits import VISIBLE
+from fairpca.solvers._result import Callback, Solution, Status
+from fairpca.solvers._start import fairest_frame, mean_matched_frame
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._branches import LOOSEST
-from fairpca.solvers.budget._branching import Branching
-from fairpca.solvers.budget._candidate import Candidate
-from fairpca.solvers.budget._climb import Climb
-from fairpca.solvers.budget._conclusion import Conclusion
-from fairpca.solvers.budget._effort import (
-    ONE_DIRECTION,
-    ONE_MEASURE,
-    SEVERAL_MEASURES,
-    TURNED,
-    affordable_starts,
-    n_coordinates,
-)
-from fairpca.solvers.budget._explorer import Explorer
-from fairpca.solvers.budget._journal import Journal
-from fairpca.solvers.budget._pool import Pool
-from fairpca.solvers.budget._run_terms import RunSettings, RunStart
-from fairpca.solvers.budget._starts import Starts
-from fairpca.solvers.budget._strict import UNHURRIED, StrictSearch
-from fairpca.solvers.budget._warm import BudgetWarmStart
+from fairpca.solvers.budget._record import History, conclude, with_null_columns
+from fairpca.solvers.budget._run import Run, RunResult, RunSettings, RunStart
 
-OUT_OF_REACH = 2.0
-"""Multiple of the tolerance: where a run ends above it, fewer live components promise more than other starts."""
+RESTART_WORK = 4000
+"""Restarts times the square of the manifold's dimension up to which they are cheap: a run costs about the square."""
 
-SECOND_LOOKS = 2
-"""Other starts beside plain PCA where rows are more, for one component and on manifolds of few dimensions."""
+MOST_RESTARTS, ALIKE = 40, 4
+"""Restarts at most, and how many in a row that end at the best optimum known, or meet no tolerance, are enough."""
+
+ONE_DIRECTION = 6
+"""Restarts for a single live component, whose optima are many at any tolerance."""
+
+HARD_SHARE, HARD_SHARE_OF_SEVERAL = 0.2, 0.05
+"""Shares of the chance level below which one tolerance, or several that bind each other, have several optima."""
+
+WORTH_A_RUN = 0.95
+"""An answer that keeps less than this share of what plain PCA keeps with one component less is compared with fewer."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +39,16 @@ class SearchSettings:
     max_cycles: int
     max_steps: int
     gain_tolerance: float
+    slack: float
     max_seconds: float | None
 
 
-class BudgetSearch:
-    """Search over starts and numbers of live components."""
+class Search:
+    """Search over starts and numbers of live components.
+
+    One run from the first start; restarts where they are cheap and a tolerance has several optima; fewer live
+    components where these promise more; and a last run with the augmented Lagrangian where the best is not stationary.
+    """
 
     def __init__(
         self,
@@ -64,181 +61,209 @@ class BudgetSearch:
         self._settings = settings
         self._problem = problem
         self._tolerances = tolerances
-        self._starts = Starts(problem, tolerances)
         self._generator = generator
-        self._journal = Journal(problem.counts, settings.max_seconds, callback)
-        self._pool = Pool(tolerances)
-        limits = RunSettings(settings.max_cycles, settings.max_steps, settings.gain_tolerance, self._journal.deadline)
-        self._branching = Branching(problem, tolerances, limits, self._journal, self._pool)
-        self._explorer = Explorer(problem, tolerances, limits, self._starts, self._journal, self._pool)
-        self._effort = ONE_MEASURE
-        self._pca = np.zeros_like(tolerances)
+        self._history = History(problem.counts, settings.max_seconds, callback)
+        self._limits = RunSettings(
+            settings.max_cycles, settings.max_steps, settings.gain_tolerance, settings.slack, self._history.deadline
+        )
+        self._found: dict[int, RunResult] = {}
+        d, n_null = problem.n_components, len(problem.variances) - problem.rank
+        self._most = min(d, problem.rank)
+        self._least = max(1, d - n_null) if settings.allow_null else self._most
 
     def solve(self, init: str | FloatArray | WarmStart) -> Solution:
-        most, least = self._live_range()
-        first_live = most
-        if isinstance(init, BudgetWarmStart):
-            first_live = min(most, max(least, init.n_live))
-            self._pca = init.pca
+        """Solve from a start.
+
+        Parameters
+        ----------
+        init : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
+            First point.
+        """
+        if isinstance(init, WarmStart):
+            n_live = min(self._most, max(self._least, init.n_live))
+            start = RunStart(self._live_part(init.frame, n_live), init.multipliers)
         else:
             pca = self._problem.evaluate(self._problem.pca())
-            self._pca = pca.discrepancies
             if pca.meets(self._tolerances):
-                return self._conclusion.pca_is_fair(pca, most)
-            self._starts.know_pca(pca.discrepancies)
-        start = self._starts.first(init, first_live, self._generator)
-        if isinstance(init, BudgetWarmStart) and init.settled:
-            self._try(first_live, start)
-            self._explorer.polish()
+                return self._pca_is_fair(pca)
+            n_live, start = self._most, self._first_start(init, pca)
+        first = self._try(n_live, start)
+        if isinstance(init, WarmStart) and init.is_local:
+            self._polish()
             return self._conclude()
-        self._search(most, least, first_live, start)
-        if not self._pool.is_feasible and self._settings.allow_null:
-            self._explorer.shrink()
-        self._explorer.polish()
-        return self._conclude(advise=True)
-
-    def _search(self, most: int, least: int, first_live: int, start: RunStart) -> None:
-        """Search from the first start on, as far as it does not tell all by itself."""
-        if self._starts.has_few_rows and self._is_automatic:
-            self._scan(most, least, self._try(first_live, start))
-            return
-        may_thin = self._is_strict and first_live == most > least and self._is_automatic
-        if may_thin and not self._cheap_starts(most):
-            StrictSearch(self._tolerances, self._starts, self._explorer, self._pool, self._journal).search(
-                start, most, least
-            )
-            return
-        first = self._try(first_live, start, (self._settings.n_starts or 1) - 1)
-        if self._is_doubtful(first):
-            self._search_harder(most, least, first)
-        elif (first.n_live == 1 or self._has_few_coordinates(first)) and self._is_automatic:
-            self._explore(first.n_live, [self._starts.pca(first.n_live)], SECOND_LOOKS, first)
+        self._restart(first)
+        largest = None
+        if self._best.best is None:
+            largest = self._find_feasible()
+        if self._fewer_may_keep_more(self._best):
+            self._try_neighbours()
+        self._polish()
+        solution = self._conclude()
+        if solution.result.meets:
+            return solution
+        return replace(solution, result=replace(solution.result, largest_feasible_components=largest))
 
     @property
-    def _is_automatic(self) -> bool:
-        """Whether the number of starts is for the search to choose."""
-        return self._settings.n_starts is None
+    def _best(self) -> RunResult:
+        """The run that keeps most, or the fairest where none meets the tolerances, with a number that is allowed."""
+        allowed = [found for found in self._found.values() if found.n_live >= self._least]
+        return max(allowed, key=lambda found: (found.variance, -found.fairest.largest_ratio(self._tolerances)))
 
-    def _has_few_coordinates(self, candidate: Candidate) -> bool:
-        return 0 < n_coordinates(self._problem.rank, candidate.n_live) <= self._effort.few_coordinates
+    def _first_start(self, init: str | FloatArray, pca: Evaluation) -> RunStart:
+        """Return the start that was asked for, with the most live components."""
+        if not isinstance(init, str):
+            return RunStart(self._live_part(init, self._most), None)
+        if init == "auxiliary":
+            problem, weights = self._problem.with_components(self._most), self._tolerances.min() / self._tolerances
+            return RunStart(fairest_frame(problem, weights, self._generator), None, augmented=True)
+        if init == "pca":
+            return self._start(self._problem.with_components(self._most).pca(), pca.discrepancies)
+        return self._mean_matched(self._most, pca.discrepancies)
 
-    def _scan(self, most: int, least: int, first: Candidate) -> None:
-        """Try every number of live components that may keep more, each as a fit that asks for no more would try it.
+    def _mean_matched(self, n_live: int, of_pca: FloatArray | None = None) -> RunStart:
+        """Return the start at the subspace of most variance in which the compared means agree."""
+        problem = self._problem.with_components(n_live)
+        of_pca = problem.discrepancies(problem.pca()) if of_pca is None else of_pca
+        return self._start(mean_matched_frame(problem, problem.rank), of_pca)
 
-        So a fit with more components keeps what one with fewer keeps.
-        """
-        self._search_elsewhere(self._with_more_starts(first), most > least)
-        for n_live in range(most, least - 1, -1):
-            if self._journal.out_of_time or float(self._problem.shares[:n_live].sum()) <= self._pool.best.variance:
+    def _start(self, frame: FloatArray, discrepancies: FloatArray) -> RunStart:
+        """Return a start with mu_j = 1 / h_j, shared among the violated measures."""
+        violated = discrepancies > self._tolerances
+        if not violated.any():
+            violated = discrepancies == discrepancies.max()
+        sizes = np.maximum(discrepancies, self._tolerances)
+        return RunStart(frame, np.where(violated, 1.0 / (int(violated.sum()) * sizes), 0.0))
+
+    def _live_part(self, frame: FloatArray, n_live: int) -> FloatArray:
+        """Return the n_live dimensions of a subspace that lie closest to the live axes."""
+        live, rank = np.zeros((len(frame), n_live)), self._problem.rank
+        live[:rank] = np.linalg.svd(frame[:rank], full_matrices=False)[0][:, :n_live]
+        return live
+
+    def _try(self, n_live: int, start: RunStart | None = None) -> RunResult:
+        """Run with a number of live components, and remember where it ends."""
+        known = max((found.variance for found in self._found.values()), default=-np.inf)
+        self._found[n_live] = self._run(n_live).run(start or self._mean_matched(n_live), known)
+        return self._found[n_live]
+
+    def _run(self, n_live: int) -> Run:
+        return Run(self._problem.with_components(n_live), self._tolerances, self._limits, self._history.add)
+
+    def _restart(self, first: RunResult) -> None:
+        """Run again from plain PCA and from where the best has ended with one dimension replaced by a random one."""
+        best, n_alike = first, 0
+        # The same for any random state: two fits of one table agree.
+        generator = np.random.default_rng(first.n_live)
+        for number in range(self._n_restarts(first)):
+            if self._history.is_out_of_time or n_alike == ALIKE:
                 break
-            if n_live not in self._pool:
-                tried = self._with_more_starts(self._try(n_live, self._starts.mean_matched(n_live)))
-                self._search_elsewhere(tried, fewer_are_left=True)
+            problem, reached = first.problem, best.best or best.fairest
+            frame = problem.pca() if number == 0 else _with_another_dimension(reached.point, problem, generator)
+            start = self._start(frame, problem.discrepancies(frame))
+            found = self._run(first.n_live).run(start, max(self._best.variance, best.variance))
+            if self._is_alike(found, best):
+                n_alike += 1
+            elif self._is_better(found, best):
+                n_alike = 0
+            # The first of equals stays: which of them is higher by rounding must not matter.
+            best = found if self._is_better(found, best) else best
+        self._found[first.n_live] = best
 
-    def _with_more_starts(self, first: Candidate) -> Candidate:
-        """Return the best of several starts, however smooth the way of the first was, where they cost nothing."""
-        self._effort = SEVERAL_MEASURES if np.count_nonzero(first.outcome.multipliers) > 1 else ONE_MEASURE
-        if not self._has_few_coordinates(first):
-            return first
-        return self._explore(first.n_live, [], self._effort.n_starts, first)
+    def _n_restarts(self, found: RunResult) -> int:
+        """Return how many restarts are worth their cost."""
+        if self._settings.n_starts is not None:
+            return self._settings.n_starts - 1
+        dimension = (self._problem.rank - found.n_live) * found.n_live
+        affordable = min(MOST_RESTARTS, RESTART_WORK // max(1, dimension**2)) if dimension else 0
+        several = np.count_nonzero(found.multipliers) > 1
+        if self._problem.is_below_chance(self._tolerances, HARD_SHARE_OF_SEVERAL if several else HARD_SHARE):
+            return affordable
+        return min(ONE_DIRECTION, affordable) if found.n_live == 1 else 0
 
-    def _search_elsewhere(self, first: Candidate, fewer_are_left: bool) -> Candidate:
-        """Look elsewhere, if that is cheap, unless fewer live components promise more."""
-        if not self._is_doubtful(first) or not self._is_automatic:
-            return first
-        return self._elsewhere(first, fewer_are_left)
+    @staticmethod
+    def _is_alike(found: RunResult, other: RunResult) -> bool:
+        """Tell whether two runs end in one optimum, or neither meets the tolerances."""
+        if found.best is None or other.best is None:
+            return found.best is other.best
+        return found.is_stationary and abs(found.variance - other.variance) <= VISIBLE
 
-    def _is_doubtful(self, candidate: Candidate) -> bool:
-        """Tell whether other starts or fewer live components promise more."""
-        share = STRICT if self._starts.made_fair(candidate) else LOOSEST
-        is_cheap = affordable_starts(self._problem.rank, candidate.n_live) > 0
-        return (is_cheap and self._problem.is_strict(self._tolerances, share)) or candidate.fewer_promise_more
+    def _is_better(self, found: RunResult, other: RunResult) -> bool:
+        if found.best is None and other.best is None:
+            return found.fairest.largest_ratio(self._tolerances) < other.fairest.largest_ratio(self._tolerances)
+        return found.variance > other.variance + VISIBLE
 
-    @property
-    def _is_strict(self) -> bool:
-        return self._problem.is_strict(self._tolerances)
+    def _find_feasible(self) -> int | None:
+        """Return the largest number of live components found to meet the tolerances, by bisection."""
+        feasible, infeasible = 0, min(self._found)
+        while infeasible - feasible > 1 and not self._history.is_out_of_time:
+            middle = (feasible + infeasible) // 2
+            found = self._try(middle)
+            if middle >= self._least:
+                self._restart(found)
+            if self._found[middle].best is None:
+                infeasible = middle
+            else:
+                feasible = middle
+        return feasible or None
 
-    def _live_range(self) -> tuple[int, int]:
-        """Return the largest and the smallest number of live components to consider."""
-        d, rank = self._problem.n_components, self._problem.rank
-        n_null = len(self._problem.variances) - rank
-        most = min(d, rank)
-        return most, max(1, d - n_null) if self._settings.allow_null else most
+    def _fewer_may_keep_more(self, found: RunResult) -> bool:
+        """Tell whether fewer live components are worth a run.
 
-    def _search_harder(self, most: int, least: int, first: Candidate) -> None:
-        """Look for more from other starts, where they are cheap, and with other numbers of live components."""
-        first = self._search_elsewhere(first, most > least)
-        climb = Climb(self._pool, self._journal, self._improves_with)
-        if first.outcome.best is None:
-            climb.from_guess(first.guess_of_fewer(self._tolerances, least), most, least)
-            self._take_a_slower_way()
-            return
-        if first.fewer_promise_more:
-            climb.from_best(most, least)
-        if self._pool.best.n_live == most:
-            # Fewer live components do not help: it is the way that ended low.
-            self._try_other_basins()
-
-    def _take_a_slower_way(self) -> None:
-        """Go the way to the best with more patience where it was rugged, which ends elsewhere."""
-        best = self._pool.best
-        if best.outcome.rugged and self._is_automatic and not self._cheap_starts(best.n_live):
-            start = self._starts.mean_matched(best.n_live, UNHURRIED)
-            self._explorer.explore_from(best.n_live, start, best)
-
-    def _improves_with(self, n_live: int) -> bool:
-        """Try a number of live components from several starts, and tell whether it is the best so far."""
-        before = self._pool.most_variance()
-        return self._elsewhere(self._try(n_live, self._starts.mean_matched(n_live))).variance > before
-
-    def _may_branch(self, first: Candidate) -> bool:
-        """Tell whether optima of looser tolerances are worth following: they begin at random frames as they are."""
-        return self._is_automatic and self._branching.pays(first.n_live) and not self._starts.made_fair(first)
-
-    def _elsewhere(self, first: Candidate, fewer_are_left: bool = False) -> Candidate:
-        """Return the best of the first and of where branches lead to, or other starts, as many as are cheap."""
-        if self._may_branch(first):
-            first = self._branching.better(first)
-            if self._pool.is_feasible:
-                return first
-        if fewer_are_left and first.strain(self._tolerances) > OUT_OF_REACH:
-            return first
-        return self._explore(first.n_live, [], self._cheap_starts(first.n_live), first)
-
-    def _try_other_basins(self) -> None:
-        """Start from plain PCA, and go to looser tolerances and back, where the way to the best was rugged.
-
-        Where other starts are cheap they have found more than that.
+        Shrinking the component Vu changes -variance + sum_j mu_j h_j at the rate -u'V'(grad)u, so it helps where the
+        symmetric part of V'grad has a positive eigenvalue.
         """
-        best = self._pool.best
-        if not best.outcome.rugged or not self._is_automatic or self._cheap_starts(best.n_live):
+        if found.best is None or self._least == self._most:
+            return False
+        if not found.is_stationary or found.is_hard:
+            return True
+        here = found.best
+        inside = here.point.T @ (here.weighted_gradient(found.multipliers) - here.variance_gradient)
+        by_pca = float(self._problem.shares[: found.n_live - 1].sum())
+        return bool(np.linalg.eigvalsh(inside + inside.T)[-1] > 0) or found.variance < WORTH_A_RUN * by_pca
+
+    def _try_neighbours(self) -> None:
+        """Try fewer live components while these keep more, then more of them."""
+        for step in (-1, 1):
+            n_live = self._best.n_live + step
+            while self._least <= n_live <= self._most and n_live not in self._found:
+                if self._history.is_out_of_time:
+                    return
+                self._restart(self._try(n_live))
+                if self._best.n_live != n_live:
+                    break
+                n_live += step
+
+    def _polish(self) -> None:
+        """Run on from a best point that is not stationary, with the augmented Lagrangian: it stays in its basin."""
+        best = self._best
+        if best.best is None or best.is_stationary or self._history.is_out_of_time:
             return
-        self._explorer.explore_from(best.n_live, self._starts.pca(best.n_live), best)
-        self._explorer.bounce()
+        polished = self._run(best.n_live).run(RunStart(best.best.point, None, augmented=True))
+        gained = polished.variance > best.variance + VISIBLE
+        if gained or (polished.is_stationary and polished.variance >= best.variance - VISIBLE):
+            self._found[best.n_live] = polished
 
-    def _cheap_starts(self, n_live: int) -> int:
-        """Return how many other starts are tried where that is hard; where it is less so, a third of them will do."""
-        if not self._is_automatic:
-            return (self._settings.n_starts or 1) - 1
-        affordable = affordable_starts(self._problem.rank, n_live)
-        return affordable if self._is_strict else math.ceil(affordable / 3)
+    def _conclude(self) -> Solution:
+        best = self._best
+        is_doubtful = self._fewer_may_keep_more(best) or self._n_restarts(best) > 0
+        return conclude(self._problem, self._tolerances, self._history, best, is_doubtful)
 
-    def _try(self, n_live: int, start: RunStart, n_others: int = 0) -> Candidate:
-        return self._explore(n_live, [start], n_others, None)
+    def _pca_is_fair(self, pca: Evaluation) -> Solution:
+        live = replace(pca, point=pca.point[:, : self._most])
+        result = self._history.result(live, live, Status.PCA_IS_FAIR, self._tolerances)
+        frame = with_null_columns(live.point, self._problem.n_components)
+        return Solution(frame, result, WarmStart(frame, self._most, np.zeros_like(self._tolerances)))
 
-    def _explore(self, n_live: int, starts: list[RunStart], n_others: int, best: Candidate | None) -> Candidate:
-        effort = ONE_DIRECTION if n_live == 1 else TURNED
-        return self._explorer.explore(
-            n_live, starts, n_others, self._effort if self._starts.made_fair(best) else effort, best
-        )
 
-    @property
-    def _conclusion(self) -> Conclusion:
-        return Conclusion(self._problem, self._tolerances, self._journal, self._pool, self._pca)
+def _with_another_dimension(
+    frame: FloatArray, problem: FairSubspaceProblem, generator: np.random.Generator
+) -> FloatArray:
+    """Return a frame that has all but one random dimension in common with another.
 
-    def _conclude(self, advise: bool = False) -> Solution:
-        """Pick the best feasible answer, or the fairest where none is feasible."""
-        if self._pool.is_feasible:
-            best = self._pool.best
-            return self._conclusion.met(best, self._is_doubtful(best))
-        return self._conclusion.unmet(self._explorer.largest_feasible(self._pool.fewest) if advise else None)
+    The new direction leans to axes of much variance, by the standard deviation of each.
+    """
+    d = frame.shape[1]
+    kept = frame @ np.linalg.qr(generator.normal(size=(d, d)))[0][:, 1:]
+    direction = generator.normal(size=(len(frame), 1)) * np.sqrt(problem.shares[:, None])
+    direction[problem.rank :] = 0.0
+    return np.linalg.qr(np.hstack([kept, direction]))[0]

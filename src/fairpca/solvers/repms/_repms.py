@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from fairpca._utils.checks import check_integer, check_name, check_number
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann, split_null
-from fairpca.problem import Evaluation, FairSubspaceProblem, strain
+from fairpca.problem import Evaluation, FairSubspaceProblem, largest_ratio
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
@@ -177,10 +177,10 @@ class REPMS(BaseEstimator):
     ) -> Run:
         """Go on from the fairest of several frames if it is fairer than where the run ended."""
         candidates = [penalty.fairest(generator) for _ in range(self.n_restarts)]
-        strains = [candidate.strain(tolerances) for candidate in candidates]
-        if min(strains, default=math.inf) >= 0.9 * run.answer.strain(tolerances):
+        ratios = [candidate.largest_ratio(tolerances) for candidate in candidates]
+        if min(ratios, default=math.inf) >= 0.9 * run.answer.largest_ratio(tolerances):
             return run
-        fairest = candidates[strains.index(min(strains))]
+        fairest = candidates[ratios.index(min(ratios))]
         again = penalty.run(fairest)
         return Run(again.answer, again.status, run.steps + again.steps)
 
@@ -193,7 +193,7 @@ class REPMS(BaseEstimator):
             status=run.status,
             tolerances=tolerances,
             mmd2s=answer.discrepancies,
-            fairest_mmd2s=min(passed, key=lambda mmd2s: strain(mmd2s, tolerances)),
+            fairest_mmd2s=min(passed, key=lambda mmd2s: largest_ratio(mmd2s, tolerances)),
             variance_kept=answer.variance,
             steps=run.steps,
             n_values=problem.counts.values,

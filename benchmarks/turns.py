@@ -150,7 +150,8 @@ def summary(rows):
             f"{part}, {tolerance}: {len(here)} fits, seconds {sums['before_seconds']:.2f} -> {sums['now_seconds']:.2f} "
             f"(ratio {sums['now_seconds'] / sums['before_seconds']:.2f}, median "
             f"{np.median([row['ratio'] for row in here]):.2f}); keep less by 0.02 points {np.sum(more < -0.02)}, "
-            f"by 0.1 {np.sum(more < -0.1)} (worst {more.min():.3f}), more {np.sum(more > 0.02)} (best {more.max():.3f}); "
+            f"by 0.1 {np.sum(more < -0.1)} (worst {more.min():.3f}), "
+            f"more {np.sum(more > 0.02)} (best {more.max():.3f}); "
             f"no longer met {sum(row['before_meets'] and not row['now_meets'] for row in here)}, newly met "
             f"{sum(row['now_meets'] and not row['before_meets'] for row in here)}"
         )

@@ -17,8 +17,8 @@ SHARE_OF_CHANCE = 0.5
 """Below half of the chance level variance falls fast, and what new people show hardly changes."""
 
 FLOOR = 1e-4
-"""MMD = 0.01 says that no smooth score, a function of the kernel with values between -1 and 1, has group means more than
-0.01 apart: one point. Chance levels shrink like 1 / n; asking for less than this costs variance for nothing relevant."""
+"""MMD = 0.01 says that no smooth score, a function of the kernel with values between -1 and 1, has group means more
+than 0.01 apart: one point. Chance levels shrink like 1 / n; asking for less costs variance for nothing relevant."""
 
 SETTLED = 0.1
 """The chance level depends on the subspace: it is computed again until tolerances move by less than this share."""

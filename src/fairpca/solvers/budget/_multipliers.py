@@ -27,7 +27,7 @@ CROSSED = 0.03
 
 
 class Multipliers:
-    """The search for mu >= 0 whose Lagrangian has its minimiser where each h_j is at its goal, or below it with mu_j = 0.
+    """The search for mu >= 0 whose Lagrangian is least where each h_j is at its goal, or below it with mu_j = 0.
 
     Far from the goals mu_j grows or falls like h_j / goal_j. Near them mu is such that the quadratic models meet the
     goals after a Newton step. Where h keeps leaping across a goal, no multipliers have their minimiser there: from then

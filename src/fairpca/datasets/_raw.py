@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import csv
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -130,7 +131,7 @@ def raw_table(name: str, *, data_home: Place = None, path: Place = None) -> dict
 
 def write_table(
     name: str,
-    path: str | Path,
+    path: str | os.PathLike[str],
     *,
     data_home: Place = None,
     raw_path: Place = None,

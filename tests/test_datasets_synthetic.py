@@ -114,7 +114,7 @@ def test_ellipses_are_best_reconstructed_where_the_groups_are_apart():
     [
         (lambda: make_synthetic1(0), ValueError, "n_per_group=0 must be at least 1"),
         (lambda: make_synthetic1(3, exact_moments=True), ValueError, "take at least 4"),
-        (lambda: make_ellipses(2.5), TypeError, "n_per_group must be an integer; got 2.5"),
+        (lambda: make_ellipses(2.5), TypeError, "n_per_group must be an integer at least 1; got 2.5"),
         (lambda: make_synthetic2(-3), ValueError, "p=-3 must be at least 1"),
         (lambda: make_synthetic2(20, variant="code"), ValueError, "variant='code' is unknown; choose one of"),
     ],

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 
 import shlex
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.markup import escape
+from sklearn.utils import Bunch
 
 from fairpca.cli._stages import Stages
 from fairpca.cli._words import numbers_table, out, print_json
-from fairpca.datasets import DatasetInfo, available, write_table
+from fairpca.datasets import available, write_table
 
 
 def run_datasets(name: str | None, file: Path | None, data_home: Path | None, as_json: bool) -> None:
@@ -39,15 +39,15 @@ def run_datasets(name: str | None, file: Path | None, data_home: Path | None, as
         with Stages() as stages:
             write_table(name, file, data_home=data_home, callback=stages.rows)
     if as_json:
-        print_json(asdict(by_name[name]) | {"file": None if file is None else str(file)})
+        print_json(by_name[name] | {"file": None if file is None else str(file)})
     else:
         show_one(by_name[name], file)
 
 
-def show_all(listed: list[DatasetInfo], as_json: bool) -> None:
+def show_all(listed: list[Bunch], as_json: bool) -> None:
     """Print a line for each."""
     if as_json:
-        print_json({"datasets": [asdict(each) for each in listed]})
+        print_json({"datasets": listed})
         return
     rows = [
         (each.name, f"{each.n_rows:,}", str(each.n_columns), ", ".join(each.sensitive), each.label, each.where)
@@ -57,7 +57,7 @@ def show_all(listed: list[DatasetInfo], as_json: bool) -> None:
     out().print("fairpca datasets NAME tells more, and --out FILE writes the table.")
 
 
-def show_one(data_set: DatasetInfo, file: Path | None) -> None:
+def show_one(data_set: Bunch, file: Path | None) -> None:
     """Print what a user must know of a data set, and how to fit to its table."""
     console = out()
     console.print(escape(f"{data_set.title}: {data_set.n_rows:,} rows, {data_set.n_columns} columns"))
@@ -70,12 +70,12 @@ def show_one(data_set: DatasetInfo, file: Path | None) -> None:
     console.print(escape(f"try:     {fit_command(data_set, table)}"))
 
 
-def fit_command(data_set: DatasetInfo, table: Path) -> str:
+def fit_command(data_set: Bunch, table: Path) -> str:
     """Return the command that fits to the table of a data set.
 
     Parameters
     ----------
-    data_set : DatasetInfo
+    data_set : sklearn.utils.Bunch
         Which.
     table : Path
         Its table.

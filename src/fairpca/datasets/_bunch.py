@@ -1,86 +1,149 @@
-"""What the loaders return."""
+"""From a table to what a loader returns."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass
-from types import ModuleType
+from collections.abc import Callable, Iterable
+from importlib.resources import as_file, files
 from typing import Any
 
+import numpy as np
 from sklearn.utils import Bunch
 
-from fairpca._utils.checks import check_flag
+from fairpca._utils.checks import check_flag, check_name
 from fairpca._utils.extras import require
-from fairpca.datasets._describe import About, describe
-from fairpca.datasets._labels import Labels
-from fairpca.datasets._tables import Design
+from fairpca._utils.typing import AnyArray, IntArray
+from fairpca.datasets._entry import DataSet, Table, numbers
+from fairpca.datasets._fetch import Place, raw_files
+from fairpca.datasets._read import keep_rows, whole_table
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """What holds rows, as arrays or as pandas objects."""
-
-    data: Any
-    target: Any
-    sensitive_features: Any
-    attributes: Any
-    sample_weight: Any
-    frame: Any
-
-
-def pandas_if(as_frame: bool, return_X_y: bool) -> ModuleType | None:
-    """Check both flags and return pandas where frames are wanted, before any file is read."""
-    check_flag("return_X_y", return_X_y)
-    return require("pandas", "frame") if check_flag("as_frame", as_frame) else None
-
-
-def bunch(about: About, design: Design, labels: Labels, pandas: ModuleType | None, *, return_X_y: bool = False) -> Any:
-    """Put a data set together.
+def load(
+    data_set: DataSet,
+    return_X_y: bool,
+    as_frame: bool,
+    data_home: Place,
+    path: Place,
+    *,
+    sensitive: str | None = None,
+    keep: Callable[[Table], Iterable[bool]] | None = None,
+    choose: Callable[[int], IntArray | None] = lambda n_rows: None,
+) -> Any:
+    """Return a data set as its loader does.
 
     Parameters
     ----------
-    about : About
-        Its description.
-    design : Design
-        The features.
-    labels : Labels
-        What is known of the rows beside them.
-    pandas : module or None
-        Given, everything that holds rows is one of its frames or series.
-    return_X_y : bool, default=False
-        Whether data and target are all that is wanted.
+    data_set : DataSet
+        Its entry.
+    return_X_y, as_frame, data_home, path
+        As the loader has them.
+    sensitive : str, default=None
+        The protected attribute, by default the usual one.
+    keep : callable, default=None
+        Which rows are taken, by default those that the entry says. Categories are those of these rows.
+    choose : callable, default=None
+        Gets their number and returns which of these are returned; None for all.
 
     Returns
     -------
     bunch : Bunch, or (data, target)
         The data set.
     """
-    parts = _arrays(design, labels) if pandas is None else _frames(about, design, labels, pandas)
+    sensitive = next(iter(data_set.groups)) if sensitive is None else sensitive
+    check_name("sensitive", sensitive, data_set.groups)
+    check_flag("return_X_y", return_X_y)
+    pandas = require("pandas", "frame") if check_flag("as_frame", as_frame) else None
+    table = whole_table(data_set, raw_files(data_set, data_home, path))
+    keep = keep or data_set.keep
+    if keep is not None:
+        table = keep_rows(table, keep(table))
+    target = data_set.target.ones(table)
+    chosen = choose(len(target))
+    rows: Any = slice(None) if chosen is None else chosen
+    group = data_set.groups[sensitive].ones(table)
+    data, names = _features(data_set, table, {sensitive: group}, rows)
+    target, group = target[rows], group[rows]
+    attributes = {name: _values(data_set, table, column)[rows] for name, column in data_set.attributes.items()}
+    weights = None if data_set.weight is None else numbers(data_set.weight, table[data_set.weight])[rows]
+    page = _page(data_set, sensitive, data, names, attributes)
+    frame, target_name = None, data_set.target_name or data_set.label
+    if pandas is not None:
+        data, target = pandas.DataFrame(data, columns=names), pandas.Series(target, name=target_name)
+        group, attributes = pandas.Series(group, name=sensitive), pandas.DataFrame(attributes)
+        weights = None if weights is None else pandas.Series(weights, name=data_set.weight)
+        frame = pandas.concat([data, target], axis=1)
     if return_X_y:
-        return parts.data, parts.target
+        return data, target
     return Bunch(
-        **vars(parts),
-        feature_names=design.names,
-        target_name=about.target_name,
-        target_names=list(about.target_names),
-        sensitive_name=about.sensitive_name,
-        sensitive_values=list(about.sensitive_values),
-        DESCR=describe(about, design, labels),
-        license=about.license,
+        data=data,
+        target=target,
+        sensitive_features=group,
+        attributes=attributes,
+        sample_weight=weights,
+        frame=frame,
+        feature_names=names,
+        target_name=target_name,
+        target_names=list(data_set.target.names),
+        sensitive_name=sensitive,
+        sensitive_values=list(data_set.groups[sensitive].names),
+        DESCR=page,
+        license=data_set.license,
     )
 
 
-def _arrays(design: Design, labels: Labels) -> _Parts:
-    return _Parts(design.matrix, labels.target, labels.sensitive, labels.attributes, labels.sample_weight, frame=None)
+def paper_rows(data_set: DataSet, n_rows: int) -> IntArray:
+    """Return the rows of the published sample, increasing; another table than the published one is refused."""
+    with as_file(files("fairpca.datasets") / "data" / "paper" / f"{data_set.name}.npy") as path:
+        packed = np.load(path, allow_pickle=False)
+    if (n_rows + 7) // 8 != len(packed):
+        raise ValueError(
+            f"paper=True marks rows of the published {data_set.name} table, and the raw file given has {n_rows} usable "
+            "rows, another number; use the raw file as its publisher gives it, or paper=False."
+        )
+    return np.flatnonzero(np.unpackbits(packed, count=n_rows))
 
 
-def _frames(about: About, design: Design, labels: Labels, pandas: ModuleType) -> _Parts:
-    data = pandas.DataFrame(design.matrix, columns=design.names)
-    target = pandas.Series(labels.target, name=about.target_name)
-    weights = labels.sample_weight
-    return _Parts(
-        data,
-        target,
-        pandas.Series(labels.sensitive, name=about.sensitive_name),
-        pandas.DataFrame(labels.attributes),
-        None if weights is None else pandas.Series(weights, name=about.weight_name),
-        frame=pandas.concat([data, target], axis=1),
-    )
+def _features(
+    data_set: DataSet, table: Table, groups: dict[str, IntArray], rows: slice | IntArray
+) -> tuple[AnyArray, list[str]]:
+    """Return numeric columns, then one-hot columns by column with the categories sorted, and their names.
+
+    Where the protected attribute is one of the columns, it is numeric, and its 0 and 1 take its place.
+    """
+    is_number = {*data_set.whole, *data_set.decimal, *groups}
+    numeric = [name for name in data_set.features if name in is_number]
+    # Of all rows, whichever are chosen.
+    categories = {name: sorted(set(table[name])) for name in data_set.features if name not in is_number}
+    names = [*numeric, *(f"{name}={category}" for name, listed in categories.items() for category in listed)]
+    matrix = np.zeros((len(next(iter(groups.values()))[rows]), len(names)), dtype=data_set.dtype)
+    for position, name in enumerate(numeric):
+        matrix[:, position] = (groups[name] if name in groups else numbers(name, table[name]))[rows]
+    start = len(numeric)
+    for name, listed in categories.items():
+        code = {category: index for index, category in enumerate(listed, start)}
+        codes = np.fromiter(map(code.__getitem__, table[name]), dtype=np.int64, count=len(table[name]))[rows]
+        matrix[np.arange(len(matrix)), codes] = 1
+        start += len(listed)
+    return matrix, names
+
+
+def _values(data_set: DataSet, table: Table, column: str) -> AnyArray:
+    if column in (*data_set.whole, *data_set.decimal):
+        return numbers(column, table[column])
+    return np.array(table[column], dtype=np.str_)
+
+
+def _page(data_set: DataSet, sensitive: str, data: AnyArray, names: list[str], attributes: dict[str, AnyArray]) -> str:
+    """Return what a user should know of the data, a line for each fact."""
+    target, group = data_set.target.names, data_set.groups[sensitive].names
+    kinds = {name: "words" if values.dtype.kind == "U" else "numbers" for name, values in attributes.items()}
+    lines = [
+        data_set.title,
+        f"Source: {data_set.source}",
+        f"Licence: {data_set.license}",
+        f"Rows: {data.shape[0]}; columns: {data.shape[1]}, {'among' if sensitive in names else 'not among'} them the "
+        "protected attribute as 0/1.",
+        f"Target: {data_set.target_name or data_set.label}; 0 = {target[0]}, 1 = {target[1]}.",
+        f"Protected attribute: {sensitive}; 0 = {group[0]}, 1 = {group[1]}.",
+        f"Attributes as in the raw table: {', '.join(f'{name} ({kind})' for name, kind in kinds.items())}.",
+        f"Survey weights: {data_set.weight or 'none'}.",
+    ]
+    return "\n".join(lines) + "\n"

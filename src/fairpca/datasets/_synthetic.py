@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
+from sklearn.utils import check_random_state
 
-from fairpca._utils.checks import check_name
+from fairpca._utils.checks import check_integer, check_name
 from fairpca._utils.typing import FloatArray, IntArray
-from fairpca.datasets._random import check_count, generator_from
 
 _AMBIENT_DIMENSION = 1000
 _MEAN_DISTANCE = 2.0
@@ -55,7 +55,7 @@ def make_synthetic1(
     >>> X.shape, group.sum()
     ((300, 3), np.int64(150))
     """
-    n = check_count("n_per_group", n_per_group)
+    n = _count("n_per_group", n_per_group)
     if exact_moments and n < _SMALLEST_WITH_COVARIANCE:
         raise ValueError(
             f"n_per_group={n} rows have no covariance of rank 3; with exact_moments=True take at least "
@@ -114,7 +114,7 @@ def make_synthetic2(
     >>> X.shape
     (500, 20)
     """
-    p, n = check_count("p", p), check_count("n_per_group", n_per_group)
+    p, n = _count("p", p), _count("n_per_group", n_per_group)
     blocks = _BLOCKS[check_name("variant", variant, _BLOCKS)]
     generator = generator_from(random_state)
     scale = 1.0 / math.sqrt(_spectral_norm_of_difference(*blocks))
@@ -154,12 +154,22 @@ def make_ellipses(n_per_group: int = 200, *, random_state: Any = None) -> tuple[
     >>> [round(float(X[group == value, 0].mean()), 1) for value in (0, 1)]
     [-1.5, 1.5]
     """
-    n = check_count("n_per_group", n_per_group)
+    n = _count("n_per_group", n_per_group)
     angle = math.pi / 6
     axes = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
     rows = (generator_from(random_state).standard_normal((2 * n, 2)) * [1.0, 0.25]) @ axes - [1.5, 0.0]
     rows[n:, 0] *= -1
     return rows, _two_groups(n)
+
+
+def generator_from(random_state: Any) -> np.random.Generator:
+    """Return a generator for a seed, a RandomState instance or None."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def _count(argument: str, value: Any) -> int:
+    check_integer(argument, value, 1)
+    return int(value)
 
 
 def _two_groups(n_per_group: int) -> IntArray:

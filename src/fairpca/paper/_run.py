@@ -67,7 +67,7 @@ def run(
     dimensions : sequence of int, default=None
         Dimensions p of synthetic2; None takes those of the paper.
     data_home : path-like, default=None
-        Where raw data are cached; see `fairpca.datasets.get_data_home`.
+        Where raw data are cached; see `fairpca.datasets.load_adult`.
     callback : callable, default=None
         Called with a `Progress` as tasks are finished.
 

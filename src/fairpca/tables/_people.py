@@ -1,41 +1,52 @@
-"""What is known of the people behind the rows: attributes, labels, segments and weights."""
+"""The people behind the rows: their attributes, labels, segments and weights, who is held out, and who can be told."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison import People
 from fairpca.exceptions import TableError
-from fairpca.tables._options import Roles, TableOptions
-from fairpca.tables._tally import Tally
+from fairpca.tables._columns import Tally
+from fairpca.tables._encoder import MISSING_NAME, TableEncoder
+from fairpca.tables._options import TableOptions
 
 MOST_GROUPS = 100
 """Values of a protected attribute of texts at most; `FairPCA` compares no more groups."""
 
+FEW_VALUES = 20
+"""Distinct numbers up to which an attribute counts as groups."""
 
-def values_of(
-    name: str, texts: Sequence[AnyArray], tally: Tally, options: TableOptions, decimal: str = "."
-) -> AnyArray:
-    """Return a column of people: numbers where all are numbers, booleans, or texts with None for missing ones.
+N_BINS = 4
+"""Parts of a continuous attribute, each of which has its share of rows held out."""
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    texts : sequence of ndarray of object
-        Its values batch by batch, as texts.
-    tally : Tally
-        What was counted.
-    options : TableOptions
-        What the user says.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in texts.
-    """
+MOST_ROWS = 50_000
+MOST_BYTES = 64 * 2**20
+"""Rows, evenly spaced, and their size, in which copies are looked for."""
+
+LEAST_ROWS = 5
+"""Rows of a value below which nothing can be said of it."""
+
+MOST_VALUES = 50
+COPIED = 0.9
+"""Share of otherwise wrong guesses at an attribute that a near copy sets right, or of its variance that it explains."""
+
+TOLD = 0.99
+LEAST_SHARE = 0.05
+"""Share of the rows of a telling value that are of one group, and least share of rows with such values."""
+
+BY_CHANCE = 1e-6
+
+
+def values_of(name: str, texts: Sequence[AnyArray], tally: Tally, options: TableOptions, decimal: str) -> AnyArray:
+    """Return a column of people: numbers where all are numbers, booleans, or texts with None for missing ones."""
     column = np.concatenate(texts)
-    if name in options.categories or (tally.has_leading_zeros and name not in options.numbers):
+    if name in options.categories or (tally.have_leading_zeros and name not in options.numbers):
         return column
     if tally.are_booleans and tally.n_present:
         return column if tally.n_missing else _each(column, lambda text: text.lower() == "true", np.dtype(bool))
@@ -47,15 +58,7 @@ def values_of(
 
 
 def check_sensitive(name: str, tally: Tally) -> None:
-    """Refuse a protected attribute that makes no groups.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    tally : Tally
-        What was counted.
-    """
+    """Refuse a protected attribute that makes no groups."""
     where = f"the sensitive column {name!r}"
     if tally.n_present == 0:
         raise TableError(f"{where} has no values at all; name another.")
@@ -69,20 +72,8 @@ def check_sensitive(name: str, tally: Tally) -> None:
         raise TableError(f"{where} has more than {MOST_GROUPS} values; merge some, for groups must have several rows.")
 
 
-def weights_of(name: str, values: AnyArray, tally: Tally, decimal: str = ".") -> FloatArray:
-    """Return weights, and refuse what is none.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    values : ndarray of shape (n,)
-        Its values.
-    tally : Tally
-        What was counted.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in texts.
-    """
+def weights_of(name: str, values: AnyArray, tally: Tally, decimal: str) -> FloatArray:
+    """Return weights, and refuse what is none."""
     if not tally.are_numbers:
         what = f"{tally.first_text[1][:40]!r} in row {tally.first_text[0] + 1}" if tally.first_text else "no values"
         raise TableError(f"the weight column {name!r} must hold numbers; it holds {what}.")
@@ -95,26 +86,6 @@ def weights_of(name: str, values: AnyArray, tally: Tally, decimal: str = ".") ->
     if not (weights > 0).any():
         raise TableError(f"the weight column {name!r} has no weight above 0.")
     return weights
-
-
-def people_in(rows: IntArray | BoolArray, columns: Mapping[str, AnyArray], roles: Roles) -> People:
-    """Return what is known of some of the people.
-
-    Parameters
-    ----------
-    rows : ndarray of int or bool
-        Which rows.
-    columns : mapping of str to ndarray
-        Their columns.
-    roles : Roles
-        Which is what.
-    """
-    return People(
-        sensitive_features={name: columns[name][rows] for name in roles.sensitive},
-        y=None if roles.label is None else columns[roles.label][rows],
-        control_features={name: columns[name][rows] for name in roles.control} or None,
-        sample_weight=None if roles.weight is None else columns[roles.weight][rows],
-    )
 
 
 def _each(column: AnyArray, convert: Callable[[str], object], dtype: "np.dtype[np.generic]") -> AnyArray:
@@ -133,3 +104,144 @@ def _number(value: Any, decimal: str) -> float:
 def _is_whole(text: str) -> bool:
     digits = text.removeprefix("-").removeprefix("+")
     return digits.isascii() and digits.isdigit() and len(digits) < 19
+
+
+# Who is held out
+
+
+def held_out_rows(share: float, attributes: Iterable[AnyArray], random_state: Any) -> BoolArray:
+    """Draw the rows that are held out: the same share of all who have the same attributes."""
+    random = check_random_state(random_state)
+    strata = _strata(attributes)
+    steps = np.floor(share * np.arange(len(strata) + 1) + random.random_sample())
+    held_out = np.zeros(len(strata), dtype=bool)
+    held_out[np.lexsort([random.random_sample(len(strata)), strata])] = np.diff(steps) > 0
+    return held_out
+
+
+def _codes_of(values: AnyArray) -> IntArray:
+    """Return the number of the group of each row; a missing value is a group of its own."""
+    if values.dtype == object:
+        table = {text: number for number, text in enumerate(sorted({text for text in values if text is not None}))}
+        return np.fromiter((table.get(text, len(table)) for text in values.tolist()), dtype=np.int64, count=len(values))
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def is_continuous(values: AnyArray) -> bool:
+    """Tell whether an attribute is a number of many values."""
+    return values.dtype.kind in "if" and len(np.unique(values)) > FEW_VALUES
+
+
+def _strata(attributes: Iterable[AnyArray]) -> IntArray:
+    columns = [_binned(values) if is_continuous(values) else _codes_of(values) for values in attributes]
+    return np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _binned(values: AnyArray) -> IntArray:
+    missing = np.isnan(values.astype(np.float64))
+    bins = np.full(len(values), N_BINS)
+    bins[~missing] = (rankdata(values[~missing]) - 1) * N_BINS // max(1, (~missing).sum())
+    return bins
+
+
+# Columns that tell an attribute
+
+
+@dataclass(frozen=True)
+class NearCopy:
+    """A column that tells a protected attribute.
+
+    Attributes
+    ----------
+    column, attribute : str
+        Their names.
+    share : float
+        For a near copy, the share of otherwise wrong guesses at the attribute that it sets right (of a continuous one,
+        the share of its variance that it explains); else the share of rows whose value tells the attribute.
+    values : tuple of str
+        The values that tell it; empty for a near copy.
+    """
+
+    column: str
+    attribute: str
+    share: float
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.values:
+            return f"{self.column!r} is nearly a copy of {self.attribute!r} ({100 * self.share:.1f} %)"
+        more = ", ..." if len(self.values) > 3 else ""
+        listed = ", ".join(map(repr, self.values[:3]))
+        return f"{self.column!r} tells {self.attribute!r} for {100 * self.share:.1f} % of the rows ({listed}{more})"
+
+
+def step_between(n_rows: int, bytes_of_row: int) -> int:
+    """Return from one to the next of the rows in which copies are looked for."""
+    return max(1, math.ceil(n_rows / max(1, min(MOST_ROWS, MOST_BYTES // bytes_of_row))))
+
+
+def near_copies(X: AnyArray, encoder: TableEncoder, attributes: Mapping[str, AnyArray]) -> list[NearCopy]:
+    """Return the columns that tell protected attributes, from rows, all or some, and the attributes of the same."""
+    found = []
+    for column in encoder.columns:
+        values, names = _values(X[:, encoder.slices[column.name]], column)
+        for attribute, about in attributes.items():
+            if column.name != attribute and is_continuous(about):
+                found.append(_near_standing(column.name, attribute, values, names, about))
+            elif column.name != attribute:
+                found.append(_near_groups(column.name, attribute, values, names, _codes_of(about)))
+    return [copy for copy in found if copy is not None]
+
+
+def _values(block: AnyArray, column: Any) -> tuple[IntArray, list[str]]:
+    """Return which of a few values, or ranges of numbers, each row has, and what they are called."""
+    if column.kind == "category":
+        names = [MISSING_NAME if value is None else value for value in column.categories]
+        return np.where(block.any(axis=1), block.argmax(axis=1), len(names)), [*names, "others"]
+    numbers = block[:, 0]
+    distinct, codes, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if len(distinct) <= MOST_VALUES and counts.min() >= LEAST_ROWS:
+        return codes, [f"{value:g}" for value in distinct]
+    n_ranges = min(MOST_VALUES, max(1, len(numbers) // (2 * LEAST_ROWS)))
+    codes = ((rankdata(numbers) - 1) * n_ranges // len(numbers)).astype(np.int64)
+    _, codes = np.unique(codes, return_inverse=True)
+    ranges = [numbers[codes == k] for k in range(int(codes.max()) + 1)]
+    return codes, [f"{each.min():g} to {each.max():g}" for each in ranges]
+
+
+def _near_standing(column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray) -> NearCopy | None:
+    """Return a column that explains the ranks of a continuous attribute."""
+    known = ~np.isnan(about.astype(np.float64))
+    values, ranks = _common(values, names)[known], rankdata(about[known])
+    means = np.bincount(values, ranks) / np.maximum(np.bincount(values), 1)
+    share = float(np.var(means[values]) / np.var(ranks)) if np.ptp(ranks) else 0.0
+    return NearCopy(column, attribute, share) if share >= COPIED else None
+
+
+def _near_groups(column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray) -> NearCopy | None:
+    """Return a column that tells groups."""
+    table = np.zeros((len(names) + 1, int(about.max()) + 1))
+    np.add.at(table, (_common(values, names), about), 1)
+    base = table.sum(axis=0) / table.sum()
+    wrong = 1 - table.max(axis=1).sum() / table.sum()
+    share = 1 - wrong / (1 - base.max()) if base.max() < 1 else 0.0
+    if share >= COPIED:
+        return NearCopy(column, attribute, float(share))
+    telling = [k for k in _telling(table, base) if k < len(names)]
+    share = table[telling].sum() / table.sum()
+    return NearCopy(column, attribute, float(share), tuple(names[k] for k in telling)) if share >= LEAST_SHARE else None
+
+
+def _common(values: IntArray, names: list[str]) -> IntArray:
+    """Return values with those of few rows, which say nothing by themselves, taken together as one beyond all."""
+    counts = np.bincount(values, minlength=len(names))
+    return np.where(counts[values] < LEAST_ROWS, len(names), values)
+
+
+def _telling(table: AnyArray, base: AnyArray) -> IntArray:
+    """Return the values of which nearly all rows are of one group, more than chance explains."""
+    counts = table.sum(axis=1)
+    group = table.argmax(axis=1)
+    others = 1 - table.max(axis=1) / np.maximum(counts, 1)
+    pure = others <= np.minimum(1 - TOLD, (1 - TOLD) * 10 * (1 - base[group]))
+    return np.flatnonzero(pure & (counts >= LEAST_ROWS) & (counts * np.log(base[group]) < np.log(BY_CHANCE)))

@@ -106,6 +106,16 @@ def test_an_encoding_that_was_guessed_is_said(tmp_path, word, encoding):
     assert prepare(TableFile(path, encoding="latin-1"), SEX, held_out=0).notes == ()
 
 
+@pytest.mark.parametrize(("encoding", "n_said"), [("utf-8", 0), ("utf-16", 0), ("latin-1", 1)])
+def test_letters_may_begin_and_end_in_any_block(tmp_path, monkeypatch, encoding, n_said):
+    monkeypatch.setattr("fairpca.tables._text.BLOCK", 61)
+    rows = [f"{k},{'plain' if k < 50 else 'Größe' * (1 + k % 3)},{'fm'[k % 2]}\n" for k in range(100)]
+    path = written(tmp_path, "".join(["age,name,sex\n", *rows]).encode(encoding))
+    found = all_rows(TableFile(path), options=TableOptions(numbers="age"))
+    assert found.feature_names == ["age", *(f"name={name}" for name in sorted({row.split(",")[1] for row in rows}))]
+    assert len(found.notes) == n_said
+
+
 PACKERS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,

@@ -4,7 +4,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,20 +66,18 @@ class Cells:
         if family == "nested":
             codes = np.where(column.is_null().to_numpy(zero_copy_only=False), -1, 0)
             return cls(codes, arrow().array(["(nested)"]), family)
-        compute = arrow(".compute")
-        coded = plain(column).dictionary_encode()
-        values, absent = coded.dictionary, None
+        compute, column = arrow(".compute"), plain(column)
+        if arrow().types.is_floating(column.type):
+            column = compute.if_else(compute.is_nan(column), None, column)
+        coded = column.dictionary_encode()
+        codes, values = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), coded.dictionary
         if family == "text":
             values = compute.utf8_trim_whitespace(values)
             absent = compute.is_in(values, value_set=arrow().array(missing_values, values.type))
-        elif arrow().types.is_floating(values.type):
-            absent = compute.is_nan(values)
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        if absent is not None:
-            # Texts may be equal but for blanks, and values that stand for none are no values.
+            # Texts may be equal but for blanks, and some stand for no value.
             again = compute.if_else(absent, None, values).dictionary_encode()
-            numbers = again.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            codes, values = np.append(numbers, -1)[codes], again.dictionary
+            places = again.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            codes, values = np.append(places, -1)[codes], again.dictionary
         return cls(codes, values, family, decimal)
 
     @cached_property
@@ -158,43 +156,59 @@ def _parsed(values: Any, decimal: str) -> FloatArray:
     return np.asarray(numbers.to_numpy(zero_copy_only=False))
 
 
-class Tally:
-    """What is known of a column, added to batch by batch in bounded memory; at most so many values are counted."""
+class Column:
+    """A column of a table and what is known of it, added to batch by batch in bounded memory."""
 
-    def __init__(self, most_values: int) -> None:
-        self._most_values = most_values
+    def __init__(self, name: str, role: str, options: TableOptions, decimal: str) -> None:
+        self.name, self.role, self._options, self.decimal = name, role, options, decimal
+        self.texts: list[AnyArray] = []
+        self.missing_rows: list[IntArray] = []
         self.family = "boolean"
         self.n_rows = self.n_missing = 0
         self.counts: Counter[str] = Counter()
-        self.has_many_values, self.differs = False, True
-        self.all_look_like, self.some_look_like = set(ALL_LIKE), set[str]()
-        self.first_missing: int | None = None
-        self.first_infinite: int | None = None
+        self.has_many_values, self._differs = False, True
+        self._all_look_like, self._some_look_like = set(ALL_LIKE), set[str]()
+        self.first_missing = self.first_infinite = 0
         self.first_text: tuple[int, str] | None = None
-        self.smallest, self.largest = math.inf, -math.inf
-        self._offsets = math.inf, -math.inf
+        self.smallest, self.largest, self._offsets = math.inf, -math.inf, (math.inf, -math.inf)
 
-    def add(self, cells: Cells) -> None:
-        """Count the rows of a batch."""
-        if cells.missing.any() and not self.n_missing:
-            self.first_missing = self.n_rows + int(cells.missing.argmax())
-        self.n_missing += int(cells.missing.sum())
-        if not cells.missing.all():
+    @property
+    def is_of_people(self) -> bool:
+        """Whether it says of the people behind the rows what is kept beside their features."""
+        return self.role not in ("feature", "dropped")
+
+    def add(self, values: Any) -> None:
+        """Count the rows of a batch; rows have numbers from 1."""
+        cells = Cells.of(values, self._options.missing_values, self.decimal)
+        missing = np.flatnonzero(cells.missing)
+        if len(missing) and not self.n_missing:
+            self.first_missing = self.n_rows + int(missing[0]) + 1
+        self.n_missing += len(missing)
+        if self._options.missing == "drop-rows":
+            self.missing_rows.append(missing + self.n_rows)
+        if self.is_of_people:
+            self.texts.append(cells.rows_of(np.array([*cells.texts, None], dtype=object)[:-1], None))
+        if len(missing) < len(cells.codes):
             self.family = cells.family
             self._count(cells)
             if self.first_text is None and self.family in NUMERIC:
                 self._look_at_numbers(cells)
         self.n_rows += len(cells.codes)
 
+    @cached_property
+    def kind(self) -> str:
+        """One of `ENCODED`, "constant" or one of `REFUSED`."""
+        return self._judged[0]
+
+    @cached_property
+    def note(self) -> str:
+        """Why it is of that kind, where this is not plain to see."""
+        return self._judged[1]
+
     @property
     def n_present(self) -> int:
         """Rows that have a value."""
         return self.n_rows - self.n_missing
-
-    @property
-    def n_distinct(self) -> int:
-        """Distinct values, as far as they were counted."""
-        return self._most_values if self.has_many_values else len(self.counts)
 
     @property
     def are_numbers(self) -> bool:
@@ -208,118 +222,111 @@ class Tally:
         return self.family == "boolean" or words
 
     @property
-    def have_leading_zeros(self) -> bool:
-        """Whether some values begin with a 0 that no number needs."""
-        return "code" in self.some_look_like
+    def are_codes(self) -> bool:
+        """Whether its numbers are codes: the user says so, or some have leading zeros."""
+        has_zeros = "code" in self._some_look_like and self.name not in self._options.numbers
+        return has_zeros or self.name in self._options.categories
 
     @property
-    def differ_in_each_row(self) -> bool:
+    def differs_in_each_row(self) -> bool:
         """Whether no two rows have the same value, as far as they were compared."""
         few = not self.has_many_values and len(self.counts) < self.n_present
-        return self.differs and not few and self.n_present >= FEWEST_COUNTED
+        return self._differs and not few and self.n_present >= FEWEST_COUNTED
 
     @property
-    def count_rows(self) -> bool:
-        """Whether the numbers are those of the rows but for one offset."""
+    def counts_rows(self) -> bool:
+        """Whether its numbers are those of the rows but for one offset."""
         is_one = self._offsets[0] == self._offsets[1]
         return self.are_numbers and is_one and not self.n_missing and self.n_rows >= FEWEST_COUNTED
 
+    def described(self, n_features: int) -> dict[str, Any]:
+        """Return what there is to say of it, and how many features it becomes."""
+        return {
+            "column": self.name,
+            "role": self.role,
+            "kind": self.kind,
+            "distinct": self._options.most_categories if self.has_many_values else len(self.counts),
+            "more_distinct": self.has_many_values,
+            "missing": self.n_missing,
+            "features": n_features,
+            "note": self.note,
+        }
+
+    def check_finite(self) -> None:
+        """Refuse infinite numbers."""
+        if self.first_infinite and self.are_numbers:
+            where = f"column {self.name!r} holds an infinite number in row {self.first_infinite}"
+            raise TableError(f"{where}; numbers must be finite.")
+
     def _count(self, cells: Cells) -> None:
-        self.differs = self.differs and cells.counts.max() == 1
-        if cells.family == "number":
-            # Numbers need no texts where there are more than can be counted.
-            self.has_many_values = self.has_many_values or len(cells.values) > self._most_values
-        elif cells.family == "text":
-            self.all_look_like = {like for like in self.all_look_like if all(map(ALL_LIKE[like], cells.texts))}
-            self.some_look_like |= {like for like in SOME_LIKE if any(map(SOME_LIKE[like], cells.texts))}
-        if not self.has_many_values:
+        most, texts = self._options.most_categories, cells.family == "text"
+        self._differs = self._differs and cells.counts.max() == 1
+        if texts:
+            self._all_look_like = {like for like in self._all_look_like if all(map(ALL_LIKE[like], cells.texts))}
+            self._some_look_like |= {like for like in SOME_LIKE if any(map(SOME_LIKE[like], cells.texts))}
+        # Numbers need no texts where there are more than can be counted.
+        if not self.has_many_values and (texts or len(cells.values) <= most):
             for text, count in zip(cells.texts, cells.counts.tolist(), strict=True):
                 self.counts[text] += count
-            self.has_many_values = len(self.counts) > self._most_values
+        self.has_many_values = self.has_many_values or max(len(self.counts), len(cells.values)) > most
 
     def _look_at_numbers(self, cells: Cells) -> None:
         numbers, rows = cells.numbers, cells.rows_of(cells.numbers, math.nan)
         if np.isnan(numbers).any():
             row = int(np.argmax(np.isnan(rows) & ~cells.missing))
-            self.first_text = self.n_rows + row, cells.texts[cells.codes[row]]
+            self.first_text = self.n_rows + row + 1, cells.texts[cells.codes[row]]
             return
-        if np.isinf(numbers).any() and self.first_infinite is None:
-            self.first_infinite = self.n_rows + int(np.argmax(np.isinf(rows)))
+        if np.isinf(numbers).any() and not self.first_infinite:
+            self.first_infinite = self.n_rows + int(np.argmax(np.isinf(rows))) + 1
         self.smallest, self.largest = min(self.smallest, numbers.min()), max(self.largest, numbers.max())
         if not (self.n_missing or self._offsets[0] < self._offsets[1]):
             offsets = rows - np.arange(self.n_rows, self.n_rows + len(rows))
             self._offsets = min(self._offsets[0], offsets.min()), max(self._offsets[1], offsets.max())
 
+    @cached_property
+    def _judged(self) -> tuple[str, str]:
+        """The kind and the note, from all rows and from what the user says."""
+        same, many = ("constant", "all values are the same"), ("free text", "too many distinct values")
+        number = ("number", "") if self.smallest < self.largest else same
+        is_named = self.name in self._options.categories
+        if self.n_present == 0:
+            return "constant", "all values are missing"
+        if self.family == "nested":
+            return "nested", ""
+        if self.name in self._options.numbers:
+            self._check_numbers()
+            return number
+        if not self.has_many_values and len(self.counts) == 1:
+            says_who_is_missing = self.n_missing > 0 and self._options.missing == "fill"
+            if not says_who_is_missing or not (is_named or not (self.are_numbers or self.are_booleans)):
+                return same
+        if is_named:
+            return many if self.has_many_values else ("category", "as you say")
+        are_texts = self.family == "text"
+        looks = {
+            ("date", ""): self.family == "date" or (are_texts and "date" in self._all_look_like),
+            ("boolean", ""): self.are_booleans,
+            ("row number", ""): self.counts_rows,
+            number: self.are_numbers and not self.are_codes,
+            ("decimal comma", ""): are_texts and not self.are_numbers and "decimal comma" in self._all_look_like,
+            ("identifier", ""): self.differs_in_each_row,
+            many: self.has_many_values,
+            ("long text", ""): "long text" in self._some_look_like,
+            ("category", "numbers with leading zeros are codes" * self.are_numbers): True,
+        }
+        return next(kind for kind, fits in looks.items() if fits)
 
-@dataclass(frozen=True)
-class Kind:
-    """The kind of a column: one of `ENCODED`, "constant" or one of `REFUSED`; and why, where it is not plain to see."""
-
-    name: str
-    note: str = ""
-
-
-def kind_of(name: str, tally: Tally, options: TableOptions) -> Kind:
-    """Return the kind of a column, from what was counted in all of its rows and what the user says."""
-    if tally.n_present == 0:
-        return Kind("constant", "all values are missing")
-    if tally.family == "nested":
-        return Kind("nested")
-    if name in options.numbers:
-        _check_numbers(name, tally)
-        return _number(tally)
-    is_named = name in options.categories
-    if _is_constant(tally, options, as_category=is_named):
-        return Kind("constant", "all values are the same")
-    if is_named:
-        many = Kind("free text", "too many distinct values")
-        return many if tally.has_many_values else Kind("category", "as you say")
-    return _seen(tally)
-
-
-def _seen(tally: Tally) -> Kind:
-    """Return the kind of a column that varies, as it looks."""
-    are_texts, numbers = tally.family == "text", tally.are_numbers
-    looks = {
-        "date": tally.family == "date" or (are_texts and "date" in tally.all_look_like),
-        "boolean": tally.are_booleans,
-        "row number": tally.count_rows,
-        "number": numbers and not tally.have_leading_zeros,
-        "decimal comma": are_texts and not numbers and "decimal comma" in tally.all_look_like,
-        "identifier": tally.differ_in_each_row,
-        "free text": tally.has_many_values,
-        "long text": "long text" in tally.some_look_like,
-    }
-    name = next((name for name, fits in looks.items() if fits), "category")
-    if name == "number":
-        return _number(tally)
-    notes = {"free text": "too many distinct values", "category": "numbers with leading zeros are codes" * numbers}
-    return Kind(name, notes.get(name, ""))
+    def _check_numbers(self) -> None:
+        if not self.are_numbers:
+            where = f"{self.first_text[1]!r} in row {self.first_text[0]}" if self.first_text else self.family
+            raise TableError(f"column {self.name!r} is named in numbers, but holds {where}.")
 
 
-def check_kinds(kinds: Mapping[str, Kind]) -> None:
+def check_kinds(columns: Sequence[Column]) -> None:
     """Refuse features that no numbers can be made of, all in one sentence."""
-    refused = {name: REFUSED[kind.name] for name, kind in kinds.items() if kind.name in REFUSED}
+    refused = {column.name: REFUSED[column.kind] for column in columns if column.kind in REFUSED}
     if refused:
         listed = [f"{name!r} is {what}" for name, (what, _) in refused.items()]
         hints = sorted({hint for _, hint in refused.values()})
         more = f"; and {len(listed) - 5} others" if len(listed) > 5 else ""
         raise TableError(f"column {'; '.join(listed[:5])}{more}: {'; '.join(hints)}.")
-
-
-def _check_numbers(name: str, tally: Tally) -> None:
-    if not tally.are_numbers:
-        where = f"{tally.first_text[1]!r} in row {tally.first_text[0] + 1}" if tally.first_text else tally.family
-        raise TableError(f"column {name!r} is named in numbers, but holds {where}.")
-
-
-def _is_constant(tally: Tally, options: TableOptions, *, as_category: bool) -> bool:
-    if tally.has_many_values or len(tally.counts) > 1:
-        return False
-    says_who_is_missing = tally.n_missing > 0 and options.missing == "fill"
-    is_text = as_category or not (tally.are_numbers or tally.are_booleans)
-    return not (says_who_is_missing and is_text)
-
-
-def _number(tally: Tally) -> Kind:
-    return Kind("number") if tally.smallest < tally.largest else Kind("constant", "all values are the same")

@@ -28,14 +28,14 @@ SCHEMA = 1
 """Grows with every change of the fields."""
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value) and len(set(value)) == len(value)
+def _are_different(value: Any, *kinds: type) -> bool:
+    return isinstance(value, list) and all(isinstance(each, kinds) for each in value) and len(set(value)) == len(value)
 
 
 FIELDS = {
     "schema": Kind(f"{SCHEMA}, which this version knows", lambda value: type(value) is int and value == SCHEMA),
     "missing": Kind(f"one of {', '.join(MISSING)}", lambda value: isinstance(value, str) and value in MISSING),
-    "missing_values": Kind("a list of different texts", _texts),
+    "missing_values": Kind("a list of different texts", lambda value: _are_different(value, str)),
     "columns": Kind("a list of columns", lambda value: isinstance(value, list) and bool(value)),
 }
 OF_NUMBERS = {
@@ -48,14 +48,10 @@ OF_CATEGORIES = {
     "kind": TEXT,
     "categories": Kind(
         "a list of different texts or null",
-        lambda value: isinstance(value, list) and bool(value) and value.count(None) <= 1 and _texts(_known(value)),
+        lambda value: bool(value) and _are_different(value, str, type(None)),
     ),
 }
 """What an encoder is kept as: plain types, and nothing else."""
-
-
-def _known(values: list[Any]) -> list[Any]:
-    return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,6 @@ class TableFile:
     def _check_names(self) -> None:
         if not self.names:
             raise TableError(f"{self.label} has no columns.")
-        if self.n_rows == 0:
-            raise TableError(f"{self.label} has columns but no rows.")
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
             listed = ", ".join(map(repr, twice[:5]))

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,8 @@ from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.exceptions import TableError
-from fairpca.tables._columns import Tally
+from fairpca.tables._columns import Column
 from fairpca.tables._encoder import MISSING_NAME, TableEncoder
-from fairpca.tables._options import TableOptions
 
 MOST_GROUPS = 100
 """Values of a protected attribute of texts at most; `FairPCA` compares no more groups."""
@@ -25,6 +25,7 @@ FEW_VALUES = 20
 N_BINS = 4
 """Parts of a continuous attribute, each of which has its share of rows held out."""
 
+WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII).fullmatch
 MOST_ROWS = 50_000
 MOST_BYTES = 64 * 2**20
 """Rows, evenly spaced, and their size, in which copies are looked for."""
@@ -43,67 +44,55 @@ LEAST_SHARE = 0.05
 BY_CHANCE = 1e-6
 
 
-def values_of(name: str, texts: Sequence[AnyArray], tally: Tally, options: TableOptions, decimal: str) -> AnyArray:
+def values_of(column: Column) -> AnyArray:
     """Return a column of people: numbers where all are numbers, booleans, or texts with None for missing ones."""
-    column = np.concatenate(texts)
-    if name in options.categories or (tally.have_leading_zeros and name not in options.numbers):
-        return column
-    if tally.are_booleans and tally.n_present:
-        return column if tally.n_missing else _each(column, lambda text: text.lower() == "true", np.dtype(bool))
-    if not tally.are_numbers:
-        return column
-    if not tally.n_missing and all(map(_is_whole, set(column.tolist()))):
-        return _each(column, int, np.dtype(np.int64))
-    return _each(column, lambda text: _number(text, decimal), np.dtype(np.float64))
+    texts = np.concatenate(column.texts)
+    if column.are_codes or not (column.are_numbers or column.are_booleans):
+        return texts
+    if column.are_booleans:
+        return texts if column.n_missing else _each(texts, lambda text: text.lower() == "true", np.dtype(bool))
+    if not column.n_missing and all(map(WHOLE, set(texts.tolist()))):
+        return _each(texts, int, np.dtype(np.int64))
+    return _each(texts, lambda text: float(text.replace(column.decimal, ".")), np.dtype(np.float64))
 
 
-def check_sensitive(name: str, tally: Tally) -> None:
+def check_sensitive(column: Column) -> None:
     """Refuse a protected attribute that makes no groups."""
-    where = f"the sensitive column {name!r}"
-    if tally.n_present == 0:
+    where, n_groups = f"the sensitive column {column.name!r}", len(column.counts)
+    if column.n_present == 0:
         raise TableError(f"{where} has no values at all; name another.")
-    if tally.family == "nested":
+    if column.family == "nested":
         raise TableError(f"{where} is made of lists, bytes or records; it must hold texts or numbers.")
-    if not tally.has_many_values and len(tally.counts) == 1:
-        raise TableError(f"{where} has the one value {next(iter(tally.counts))[:40]!r}: there is nothing to compare.")
-    if not tally.are_numbers and tally.differ_in_each_row:
+    if not column.has_many_values and n_groups == 1:
+        raise TableError(f"{where} has the one value {next(iter(column.counts))[:40]!r}: there is nothing to compare.")
+    if not column.are_numbers and column.differs_in_each_row:
         raise TableError(f"{where} is different in each row: it names people, not groups.")
-    if not tally.are_numbers and (tally.has_many_values or len(tally.counts) > MOST_GROUPS):
+    if not column.are_numbers and (column.has_many_values or n_groups > MOST_GROUPS):
         raise TableError(f"{where} has more than {MOST_GROUPS} values; merge some, for groups must have several rows.")
 
 
-def weights_of(name: str, values: AnyArray, tally: Tally, decimal: str) -> FloatArray:
+def weights_of(column: Column) -> FloatArray:
     """Return weights, and refuse what is none."""
-    if not tally.are_numbers:
-        what = f"{tally.first_text[1][:40]!r} in row {tally.first_text[0] + 1}" if tally.first_text else "no values"
-        raise TableError(f"the weight column {name!r} must hold numbers; it holds {what}.")
-    weights = np.array([_number(value, decimal) for value in values], dtype=np.float64)
+    where = f"the weight column {column.name!r}"
+    if not column.are_numbers:
+        what = f"{column.first_text[1][:40]!r} in row {column.first_text[0]}" if column.first_text else "no values"
+        raise TableError(f"{where} must hold numbers; it holds {what}.")
+    values = values_of(column)
+    if values.dtype == object:
+        values = _each(values, lambda text: float(text.replace(column.decimal, ".")), np.dtype(np.float64))
+    weights = values.astype(np.float64)
     if (weights < 0).any():
-        raise TableError(
-            f"the weight column {name!r} holds a negative number in row {int(np.argmax(weights < 0)) + 1}; weights are "
-            "at least 0."
-        )
+        row = int(np.argmax(weights < 0)) + 1
+        raise TableError(f"{where} holds a negative number in row {row}; weights are at least 0.")
     if not (weights > 0).any():
-        raise TableError(f"the weight column {name!r} has no weight above 0.")
+        raise TableError(f"{where} has no weight above 0.")
     return weights
 
 
-def _each(column: AnyArray, convert: Callable[[str], object], dtype: "np.dtype[np.generic]") -> AnyArray:
-    """Return what becomes of each text; equal ones are converted once."""
-    texts = column.tolist()
-    table = {text: convert(text) for text in set(texts)}
-    return np.fromiter(map(table.__getitem__, texts), dtype=dtype, count=len(texts))
-
-
-def _number(value: Any, decimal: str) -> float:
-    if value is None:
-        return np.nan
-    return float(value.replace(decimal, ".") if isinstance(value, str) else value)
-
-
-def _is_whole(text: str) -> bool:
-    digits = text.removeprefix("-").removeprefix("+")
-    return digits.isascii() and digits.isdigit() and len(digits) < 19
+def _each(texts: AnyArray, convert: Callable[[str], float], dtype: "np.dtype[np.generic]") -> AnyArray:
+    """Return what becomes of each text; equal ones are converted once, and missing ones are NaN."""
+    table = {text: math.nan if text is None else convert(text) for text in set(texts.tolist())}
+    return np.fromiter(map(table.__getitem__, texts.tolist()), dtype=dtype, count=len(texts))
 
 
 # Who is held out

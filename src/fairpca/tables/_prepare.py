@@ -22,7 +22,7 @@ from fairpca._utils.typing import AnyArray, BoolArray, IntArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.exceptions import AttributeInTableWarning, TableError, TableWarning
-from fairpca.tables._columns import ENCODED, Cells, Kind, Tally, check_kinds, kind_of
+from fairpca.tables._columns import ENCODED, Column, check_kinds
 from fairpca.tables._encoder import TableColumn, TableEncoder, tell_of_unknown
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import Roles, TableOptions
@@ -150,7 +150,7 @@ def describe(
     >>> [(row["column"], row["role"], row["kind"]) for row in describe(table, Roles("sex"))]
     [('age', 'feature', 'number'), ('sex', 'sensitive', 'category'), ('country', 'feature', 'constant')]
     """
-    return _Survey(TableFile.of(table), roles, options or TableOptions(), callback).describe()
+    return _Survey(table, roles, options or TableOptions(), callback, None).describe()
 
 
 def prepare(
@@ -230,7 +230,7 @@ def prepare(
     options = options or TableOptions()
     if encoder is not None:
         options = replace(options, missing=encoder.missing, missing_values=encoder.missing_values)
-    found = _Survey(TableFile.of(table), roles, options, callback, encoder)
+    found = _Survey(table, roles, options, callback, encoder)
     found.check()
     parts = _Parts.of(found, held_out, random_state)
     n_bytes = np.count_nonzero(parts.train | parts.new) * found.encoder.n_features * np.dtype(dtype or float).itemsize
@@ -258,57 +258,39 @@ class _Survey:
     """What is known of a table after all rows have been seen once; `learned` is how a fit has encoded its columns."""
 
     def __init__(
-        self,
-        table: TableFile,
-        roles: Roles,
-        options: TableOptions,
-        callback: Progress | None,
-        learned: TableEncoder | None = None,
+        self, table: Any, roles: Roles, options: TableOptions, callback: Progress | None, learned: TableEncoder | None
     ) -> None:
+        self.table = table = TableFile.of(table)
+        self.roles, self.options, self.learned, self._callback = roles, options, learned, callback
         roles.check(table.names, table.label)
         if learned is not None:
             learned.check_names(table)
         options.check(table.names, table.label)
-        self.table, self.roles, self.options, self.learned = table, roles, options, learned
-        self.tallies = {name: Tally(options.most_categories) for name in table.names}
-        self.n_rows, self._callback = 0, callback
-        named = [name for name, role in roles.by_column.items() if role != "dropped"]
-        self._people: dict[str, list[AnyArray]] = {name: [] for name in named}
-        self._missing_rows: dict[str, list[IntArray]] = {name: [] for name in table.names}
+        self.columns = {name: Column(name, roles.of(name), options, table.decimal) for name in table.names}
+        self.n_rows = 0
         for batch in table.batches():
-            for name, column in zip(table.names, batch.columns, strict=True):
-                self._add(name, Cells.of(column, options.missing_values, table.decimal))
+            for column, values in zip(self.columns.values(), batch.columns, strict=True):
+                column.add(values)
             self.n_rows += batch.num_rows
             self.progress(self.n_rows, table.n_rows, "looking at columns")
-        self.kinds: dict[str, Kind] = {name: kind_of(name, tally, options) for name, tally in self.tallies.items()}
+        could_be = [column for name, column in self.columns.items() if roles.is_feature(name)]
+        self.constant = [column.name for column in could_be if column.kind == "constant"]
+        self.features = [column for column in could_be if column.kind != "constant"]
+        if learned is not None:
+            self.constant, self.features = [], [self.columns[column.name] for column in learned.columns]
+        self.of_people = [self.columns[name] for name in roles.by_column if self.columns[name].is_of_people]
 
     def progress(self, done: int, total: int | None, what: str) -> None:
         """Tell who wants to know how far it is."""
         if self._callback is not None:
             self._callback(done, total, what)
 
-    def _add(self, name: str, cells: Cells) -> None:
-        self.tallies[name].add(cells)
-        if name in self._people:
-            self._people[name].append(cells.rows_of(np.array([*cells.texts, None], dtype=object)[:-1], None))
-        if self.options.missing == "drop-rows":
-            self._missing_rows[name].append(np.flatnonzero(cells.missing) + self.n_rows)
-
-    @cached_property
-    def features(self) -> list[str]:
-        """Columns that become features, unless they are refused."""
-        if self.learned is not None:
-            return [column.name for column in self.learned.columns]
-        return [
-            name for name in self.table.names if self.roles.is_feature(name) and self.kinds[name].name != "constant"
-        ]
-
     @cached_property
     def encoder(self) -> TableEncoder:
         """That of the fit, or a new one, which does not know yet what missing numbers are taken for."""
         if self.learned is not None:
             return self.learned
-        columns = tuple(map(self._column, self.features))
+        columns = tuple(map(self._encoded, self.features))
         return TableEncoder(columns, self.options.missing, self.options.missing_values)
 
     @property
@@ -319,85 +301,60 @@ class _Survey:
     def check(self) -> None:
         """Refuse roles and columns that cannot be used, and missing values unless they are provided for."""
         for name in self.roles.sensitive:
-            check_sensitive(name, self.tallies[name])
+            check_sensitive(self.columns[name])
         new = self.features if self.learned is None else []
-        check_kinds({name: self.kinds[name] for name in new})
-        for name in [*new, *self._people]:
-            row = self.tallies[name].first_infinite
-            if row is not None and self.tallies[name].are_numbers:
-                raise TableError(f"column {name!r} holds an infinite number in row {row + 1}; numbers must be finite.")
+        check_kinds(new)
+        for column in [*new, *self.of_people]:
+            column.check_finite()
         if self.options.missing != "drop-rows":
             self._check_missing()
 
     def rows_kept(self) -> BoolArray:
         """Tell which rows are kept: under "drop-rows" those that lack nothing."""
-        kept = np.ones(self.n_rows, dtype=bool)
-        used = [*self.features, *self._people]
-        for rows in (rows for name in used for rows in self._missing_rows[name]):
+        kept, used = np.ones(self.n_rows, dtype=bool), [*self.features, *self.of_people]
+        for rows in (rows for column in used for rows in column.missing_rows):
             kept[rows] = False
         if not kept.any():
-            most = max(used, key=lambda name: self.tallies[name].n_missing)
-            raise TableError(
-                f"every row lacks something, {most!r} most often; drop that column, or use missing='fill'."
-            )
+            most = max(used, key=lambda column: column.n_missing).name
+            words = f"every row lacks something, {most!r} most often"
+            raise TableError(f"{words}; drop that column, or use missing='fill'.")
         return kept
 
     def people(self) -> dict[str, AnyArray]:
         """Return the columns of people, of all rows."""
-        decimal, weight = self.table.decimal, self.roles.weight
-        columns = {
-            name: values_of(name, texts, self.tallies[name], self.options, decimal)
-            for name, texts in self._people.items()
+        return {
+            column.name: weights_of(column) if column.role == "weight" else values_of(column)
+            for column in self.of_people
         }
-        if weight is not None:
-            columns[weight] = weights_of(weight, columns[weight], self.tallies[weight], decimal)
-        return columns
 
     def needs_digits(self) -> bool:
         """Tell whether float32 would blur a column, or cannot hold its numbers."""
-        tallies = [self.tallies[column.name] for column in self.encoder.columns if column.kind == "number"]
-        ranges = [(tally.largest - tally.smallest, max(abs(tally.smallest), abs(tally.largest))) for tally in tallies]
+        columns = [self.columns[column.name] for column in self.encoder.columns if column.kind == "number"]
+        ranges = [(each.largest - each.smallest, max(abs(each.smallest), abs(each.largest))) for each in columns]
         return any(most > np.finfo(np.float32).max or width < NARROW * most for width, most in ranges)
 
     def describe(self) -> list[dict[str, Any]]:
         """Return a row for each column, for people to look at."""
-        return [self._describe(name) for name in self.table.names]
+        sizes = {each.name: len(self._encoded(each).feature_names) for each in self.features if each.kind in ENCODED}
+        return [each.described(sizes.get(name, 0)) for name, each in self.columns.items()]
 
-    def _describe(self, name: str) -> dict[str, Any]:
-        tally, kind = self.tallies[name], self.kinds[name]
-        used = name in self.features and kind.name in ENCODED
-        return {
-            "column": name,
-            "role": self.roles.of(name),
-            "kind": kind.name,
-            "distinct": tally.n_distinct,
-            "more_distinct": tally.has_many_values,
-            "missing": tally.n_missing,
-            "features": len(self._column(name).feature_names) if used else 0,
-            "note": kind.note,
-        }
-
-    def _column(self, name: str) -> TableColumn:
-        kind, tally = self.kinds[name].name, self.tallies[name]
-        if kind != "category":
-            return TableColumn(name, kind)
-        absent = [None] if tally.n_missing and self.options.missing == "fill" else []
-        return TableColumn(name, kind, (*sorted(tally.counts), *absent))
+    def _encoded(self, column: Column) -> TableColumn:
+        if column.kind != "category":
+            return TableColumn(column.name, column.kind)
+        absent = [None] if column.n_missing and self.options.missing == "fill" else []
+        return TableColumn(column.name, column.kind, (*sorted(column.counts), *absent))
 
     def _check_missing(self) -> None:
-        must_be_there = [name for name in self._people if self.roles.of(name) != "sensitive"]
+        must_be_there = [column for column in self.of_people if column.role != "sensitive"]
         if self.options.missing == "refuse":
             must_be_there = [*self.features, *must_be_there]
-        lacking = {name: self.tallies[name].n_missing for name in must_be_there if self.tallies[name].n_missing}
+        lacking = [column for column in must_be_there if column.n_missing]
         if lacking:
-            listed = ", ".join(f"{name!r} ({count})" for name, count in list(lacking.items())[:5])
+            listed = ", ".join(f"{column.name!r} ({column.n_missing})" for column in lacking[:5])
             more = f" and {len(lacking) - 5} other columns" if len(lacking) > 5 else ""
-            first = next(iter(lacking))
             ways = "missing='drop-rows'" if self.options.missing == "fill" else "missing='fill' or missing='drop-rows'"
-            raise TableError(
-                f"values are missing in {listed}{more}, the first of {first!r} in row "
-                f"{(self.tallies[first].first_missing or 0) + 1}; use {ways}."
-            )
+            first = f"the first of {lacking[0].name!r} in row {lacking[0].first_missing}"
+            raise TableError(f"values are missing in {listed}{more}, {first}; use {ways}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -526,7 +483,7 @@ def _filled(found: _Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
     unknown = [name for name, mean in fills.items() if math.isnan(mean)]
     if unknown:
         raise TableError(f"column {unknown[0]!r} has no value in any row to fit; leave it out with drop.")
-    missing = [name for name in fills if found.tallies[name].n_missing]
+    missing = [name for name in fills if found.columns[name].n_missing]
     gaps = [found.encoder.slices[name].start for name in missing]
     values = np.array([fills[name] for name in missing])
     for X in parts if gaps else ():
@@ -540,20 +497,16 @@ def _filled(found: _Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
 
 def _near_copies(parts: _Parts, train: AnyArray, encoder: TableEncoder, roles: Roles) -> list[NearCopy]:
     """Look for copies of protected attributes in some of the rows to fit, evenly spaced."""
-    rows = np.arange(0, len(train), step_between(len(train), train.shape[1] * train.itemsize))
-    some = np.empty((len(rows), train.shape[1]), train.dtype)
-    for start in range(0, len(rows), BLOCK_ROWS):
-        some[start : start + BLOCK_ROWS] = train[rows[start : start + BLOCK_ROWS]]
-        _release(train)
-    looked_at = np.flatnonzero(parts.train)[rows]
+    step = step_between(len(train), train.shape[1] * train.itemsize)
+    some, looked_at = np.array(train[::step]), np.flatnonzero(parts.train)[::step]
+    _release(train)
     return near_copies(some, encoder, {name: parts.people[name][looked_at] for name in roles.sensitive})
 
 
 def _notes(found: _Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> list[Note]:
     notes: list[Note] = [(words, TableWarning) for words in found.table.notes]
-    constant = [name for name, kind in found.kinds.items() if found.roles.is_feature(name) and kind.name == "constant"]
-    if constant and found.learned is None:
-        listed = ", ".join(map(repr, constant[:5])) + (", ..." if len(constant) > 5 else "")
+    if found.constant:
+        listed = ", ".join(map(repr, found.constant[:5])) + (", ..." if len(found.constant) > 5 else "")
         notes.append((f"columns that do not vary are left out: {listed}.", TableWarning))
     reasons = {"missing": "lack a value", "zero weight": "have the weight 0"}
     for reason, count in n_dropped.items():

@@ -3,8 +3,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,30 +76,28 @@ class TableSink:
         batch : pyarrow.RecordBatch
             The rows, with the columns of all others.
         """
-        try:
-            if self._writer is None:
-                self._writer = self._open(batch.schema)
+        with self._in_plain_words():
+            self._writer = self._writer or self._open(batch.schema)
             self._writer.write_batch(batch)
-        except OSError as error:
-            raise self._refused(error) from None
-        except arrow().lib.ArrowException:
-            raise TableError(
-                f"{self._label} cannot be written: a column has values that this kind of file lacks."
-            ) from None
 
     def close(self) -> None:
         """End the file."""
         if self._writer is not None:
-            try:
+            with self._in_plain_words():
                 self._writer.close()
-            except OSError as error:
-                raise self._refused(error) from None
 
-    def _refused(self, error: OSError) -> OSError:
-        """Return an error that names the file, not the place where it is put together."""
-        if error.errno is None:
-            return error
-        return OSError(error.errno, os.strerror(error.errno), self._label)
+    @contextmanager
+    def _in_plain_words(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno is None:
+                raise
+            # Users know their file, not the place where it is put together.
+            raise OSError(error.errno, os.strerror(error.errno), self._label) from None
+        except arrow().lib.ArrowException:
+            words = f"{self._label} cannot be written: a column has values that this kind of file lacks."
+            raise TableError(words) from None
 
     def _open(self, schema: Any) -> Any:
         if self._ending in (".csv", ".tsv"):

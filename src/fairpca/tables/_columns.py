@@ -22,8 +22,11 @@ ALL_LIKE = {
     "date": re.compile(DATE, re.ASCII).fullmatch,
     "decimal comma": re.compile(r"[+-]?\d+(,\d+)?", re.ASCII).fullmatch,
 }
-SOME_LIKE = {"code": re.compile(r"[+-]?0\d").match, "long text": re.compile(r".{201}", re.DOTALL).match}
-"""What all texts of a column, or some of them, may look like. Longer ones than 200 letters name no category."""
+"""What all texts of a column may look like."""
+
+LEADING_ZERO = re.compile(r"[+-]?0\d").match
+LONGEST = 200
+"""Characters beyond which a text is no name of a category."""
 
 FEWEST_COUNTED = 20
 """Rows below which it says nothing of a column that it differs in each of them."""
@@ -167,7 +170,8 @@ class Column:
         self.n_rows = self.n_missing = 0
         self.counts: Counter[str] = Counter()
         self.has_many_values, self._differs = False, True
-        self._all_look_like, self._some_look_like = set(ALL_LIKE), set[str]()
+        self._all_look_like = set(ALL_LIKE)
+        self._have_zeros = self._are_long = False
         self.first_missing = self.first_infinite = 0
         self.first_text: tuple[int, str] | None = None
         self.smallest, self.largest, self._offsets = math.inf, -math.inf, (math.inf, -math.inf)
@@ -224,7 +228,7 @@ class Column:
     @property
     def are_codes(self) -> bool:
         """Whether its numbers are codes: the user says so, or some have leading zeros."""
-        has_zeros = "code" in self._some_look_like and self.name not in self._options.numbers
+        has_zeros = self._have_zeros and self.name not in self._options.numbers
         return has_zeros or self.name in self._options.categories
 
     @property
@@ -263,7 +267,9 @@ class Column:
         self._differs = self._differs and cells.counts.max() == 1
         if texts:
             self._all_look_like = {like for like in self._all_look_like if all(map(ALL_LIKE[like], cells.texts))}
-            self._some_look_like |= {like for like in SOME_LIKE if any(map(SOME_LIKE[like], cells.texts))}
+            self._are_long = self._are_long or max(map(len, cells.texts)) > LONGEST
+            if self.first_text is None and not self._have_zeros:
+                self._have_zeros = any(map(LEADING_ZERO, cells.texts))
         # Numbers need no texts where there are more than can be counted.
         if not self.has_many_values and (texts or len(cells.values) <= most):
             for text, count in zip(cells.texts, cells.counts.tolist(), strict=True):
@@ -311,7 +317,7 @@ class Column:
             ("decimal comma", ""): are_texts and not self.are_numbers and "decimal comma" in self._all_look_like,
             ("identifier", ""): self.differs_in_each_row,
             many: self.has_many_values,
-            ("long text", ""): "long text" in self._some_look_like,
+            ("long text", ""): self._are_long,
             ("category", "numbers with leading zeros are codes" * self.are_numbers): True,
         }
         return next(kind for kind, fits in looks.items() if fits)

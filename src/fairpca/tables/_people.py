@@ -3,7 +3,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +49,18 @@ def values_of(column: Column) -> AnyArray:
     texts = np.concatenate(column.texts)
     if column.are_codes or not (column.are_numbers or column.are_booleans):
         return texts
+    occurring = set(texts.tolist())
     if column.are_booleans:
-        return texts if column.n_missing else _each(texts, lambda text: text.lower() == "true", np.dtype(bool))
-    if not column.n_missing and all(map(WHOLE, set(texts.tolist()))):
-        return _each(texts, int, np.dtype(np.int64))
-    return _each(texts, lambda text: float(text.replace(column.decimal, ".")), np.dtype(np.float64))
+        truths = {text: text.lower() == "true" for text in occurring - {None}}
+        return texts if column.n_missing else _each(texts, truths, np.dtype(bool))
+    if not column.n_missing and all(map(WHOLE, occurring)):
+        return _each(texts, {text: int(text) for text in occurring}, np.dtype(np.int64))
+    return _as_numbers(column, texts)
+
+
+def _as_numbers(column: Column, texts: AnyArray) -> FloatArray:
+    numbers = {text: float(text.replace(column.decimal, ".")) for text in set(texts.tolist()) - {None}}
+    return _each(texts, numbers | {None: math.nan}, np.dtype(np.float64))
 
 
 def check_sensitive(column: Column) -> None:
@@ -78,9 +85,7 @@ def weights_of(column: Column) -> FloatArray:
         what = f"{column.first_text[1][:40]!r} in row {column.first_text[0]}" if column.first_text else "no values"
         raise TableError(f"{where} must hold numbers; it holds {what}.")
     values = values_of(column)
-    if values.dtype == object:
-        values = _each(values, lambda text: float(text.replace(column.decimal, ".")), np.dtype(np.float64))
-    weights = values.astype(np.float64)
+    weights = _as_numbers(column, values) if values.dtype == object else values.astype(np.float64)
     if (weights < 0).any():
         row = int(np.argmax(weights < 0)) + 1
         raise TableError(f"{where} holds a negative number in row {row}; weights are at least 0.")
@@ -89,9 +94,8 @@ def weights_of(column: Column) -> FloatArray:
     return weights
 
 
-def _each(texts: AnyArray, convert: Callable[[str], float], dtype: "np.dtype[np.generic]") -> AnyArray:
-    """Return what becomes of each text; equal ones are converted once, and missing ones are NaN."""
-    table = {text: math.nan if text is None else convert(text) for text in set(texts.tolist())}
+def _each(texts: AnyArray, table: Mapping[Any, float], dtype: "np.dtype[np.generic]") -> AnyArray:
+    """Return what a table says of each text."""
     return np.fromiter(map(table.__getitem__, texts.tolist()), dtype=dtype, count=len(texts))
 
 
@@ -111,8 +115,8 @@ def held_out_rows(share: float, attributes: Iterable[AnyArray], random_state: An
 def _codes_of(values: AnyArray) -> IntArray:
     """Return the number of the group of each row; a missing value is a group of its own."""
     if values.dtype == object:
-        table = {text: number for number, text in enumerate(sorted({text for text in values if text is not None}))}
-        return np.fromiter((table.get(text, len(table)) for text in values.tolist()), dtype=np.int64, count=len(values))
+        texts = sorted(set(values.tolist()) - {None})
+        return _each(values, {text: code for code, text in enumerate([*texts, None])}, np.dtype(np.int64))
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
@@ -171,14 +175,16 @@ def step_between(n_rows: int, bytes_of_row: int) -> int:
 
 def near_copies(X: AnyArray, encoder: TableEncoder, attributes: Mapping[str, AnyArray]) -> list[NearCopy]:
     """Return the columns that tell protected attributes, from rows, all or some, and the attributes of the same."""
+    looks = {
+        name: (_near_standing, about) if is_continuous(about) else (_near_groups, _codes_of(about))
+        for name, about in attributes.items()
+    }
     found = []
     for column in encoder.columns:
         values, names = _values(X[:, encoder.slices[column.name]], column)
-        for attribute, about in attributes.items():
-            if column.name != attribute and is_continuous(about):
-                found.append(_near_standing(column.name, attribute, values, names, about))
-            elif column.name != attribute:
-                found.append(_near_groups(column.name, attribute, values, names, _codes_of(about)))
+        for attribute, (look, about) in looks.items():
+            if column.name != attribute:
+                found.append(look(column.name, attribute, values, names, about))
     return [copy for copy in found if copy is not None]
 
 

@@ -498,9 +498,12 @@ def _filled(found: _Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
 def _near_copies(parts: _Parts, train: AnyArray, encoder: TableEncoder, roles: Roles) -> list[NearCopy]:
     """Look for copies of protected attributes in some of the rows to fit, evenly spaced."""
     step = step_between(len(train), train.shape[1] * train.itemsize)
-    some, looked_at = np.array(train[::step]), np.flatnonzero(parts.train)[::step]
-    _release(train)
-    return near_copies(some, encoder, {name: parts.people[name][looked_at] for name in roles.sensitive})
+    size, some = step * max(1, BLOCK_ROWS // step), []
+    for start in range(0, len(train), size):
+        some.append(np.array(train[start : start + size : step]))
+        _release(train)
+    looked_at = np.flatnonzero(parts.train)[::step]
+    return near_copies(np.concatenate(some), encoder, {name: parts.people[name][looked_at] for name in roles.sensitive})
 
 
 def _notes(found: _Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> list[Note]:

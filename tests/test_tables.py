@@ -106,6 +106,16 @@ def test_an_encoding_that_was_guessed_is_said(tmp_path, word, encoding):
     assert prepare(TableFile(path, encoding="latin-1"), SEX, held_out=0).notes == ()
 
 
+@pytest.mark.parametrize(("encoding", "n_said"), [("utf-8", 0), ("utf-16", 0), ("latin-1", 1)])
+def test_letters_may_begin_and_end_in_any_block(tmp_path, monkeypatch, encoding, n_said):
+    monkeypatch.setattr("fairpca.tables._text.BLOCK", 61)
+    rows = [f"{k},{'plain' if k < 50 else 'Größe' * (1 + k % 3)},{'fm'[k % 2]}\n" for k in range(100)]
+    path = written(tmp_path, "".join(["age,name,sex\n", *rows]).encode(encoding))
+    found = all_rows(TableFile(path), options=TableOptions(numbers="age"))
+    assert found.feature_names == ["age", *(f"name={name}" for name in sorted({row.split(",")[1] for row in rows}))]
+    assert len(found.notes) == n_said
+
+
 PACKERS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
@@ -623,15 +633,34 @@ def test_progress_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("other", [people(59), people(61), people(40_000), people().assign(work="sea")])
-def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, other):
-    path = written(tmp_path, people().to_csv(index=False))
+def test_a_typed_table_that_changes_while_it_is_read_is_refused(tmp_path, other):
+    people().to_parquet(tmp_path / "table")
 
     def change(done, total, what):
         if what == "looking at columns":
-            other.to_csv(path, index=False)
+            other.to_parquet(tmp_path / "table")
 
     with pytest.raises(TableError, match="has changed while it was read"):
-        prepare(path, EVERY_ROLE, callback=change)
+        prepare(tmp_path / "table", EVERY_ROLE, callback=change)
+
+
+@pytest.mark.parametrize("kept_in_memory", [0, 2**20])
+def test_a_text_is_read_once_and_kept_as_it_was(tmp_path, monkeypatch, kept_in_memory):
+    monkeypatch.setattr("fairpca.tables._file.KEPT_IN_MEMORY", kept_in_memory)
+    path = written(tmp_path, people(20_000).to_csv(index=False))
+    table, expected = TableFile(path), prepare(people(20_000), EVERY_ROLE, random_state=0)
+    assert sum(batch.num_rows for batch in table.batches()) == table.n_rows == 20_000
+    path.unlink()
+    np.testing.assert_array_equal(prepare(table, EVERY_ROLE, random_state=0).X_train, expected.X_train)
+    together = [first.equals(second) for first, second in zip(table.batches(), table.batches(), strict=True)]
+    assert together == [True, True]
+
+
+def test_a_text_that_was_read_in_part_is_read_again(tmp_path):
+    path = written(tmp_path, people(20_000).to_csv(index=False))
+    table = TableFile(path)
+    next(table.batches())
+    assert sum(batch.num_rows for batch in table.batches()) == 20_000
 
 
 def test_a_fit_takes_it():

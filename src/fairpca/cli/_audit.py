@@ -97,7 +97,7 @@ def run_audit(
 
 def audit_columns(choice: Table, roles: Roles, asked: Terms, as_is: bool, seed: int, stages: Stages) -> AuditResult:
     """Audit the columns of a table, each scaled to unit variance unless they are to be taken as they are."""
-    with prepare(choice.file(), roles, choice.options(), held_out=0.0, callback=stages.rows) as prepared:
+    with prepare(choice.file, roles, choice.options(), held_out=0.0, callback=stages.rows) as prepared:
         X, people = prepared.X_train, prepared.people_train
         rows = X if as_is else StandardScaler(copy=True).fit_transform(np.asarray(X, dtype=np.float64))
         settings = asked.terms(people.y) | {"random_state": seed, "callback": stages.say}

@@ -58,7 +58,7 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
     if roles.label is None and model.model_.fairness != "demographic_parity":
         raise ValueError(f"--label is needed: the model was fitted with --fairness {model.model_.fairness}.")
     used = {column.name for column in model.encoder.columns}
-    table = choice.file()
+    table = choice.file
     # What the model does not use may hold anything.
     spare = tuple(name for name in table.names if name not in used and name not in _with_roles(roles))
     roles = replace(roles, drop=spare, keep_sensitive=bool(used & set(roles.sensitive)))

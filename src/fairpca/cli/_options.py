@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,8 +54,9 @@ class NewTable:
     encoding: Annotated[str | None, _table(text="Of a CSV; found by itself.")] = None
     decimal: Annotated[str, _table(text="Decimal mark of a CSV, . or ,")] = "."
 
+    @cached_property
     def file(self) -> TableFile:
-        """Return the table."""
+        """The table, opened once, for what was read of it is kept."""
         return TableFile(self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal)
 
 

@@ -50,7 +50,7 @@ def read(
     notes : tuple of str
         Why it is another than was asked for.
     """
-    table, options = choice.file(), choice.options()
+    table, options = choice.file, choice.options()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AttributeInTableWarning)
         warnings.simplefilter("ignore", TableWarning)

@@ -45,7 +45,7 @@ def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Pat
     check_file("--out", file, [choice.table])
     with (
         Stages() as stages,
-        prepare(choice.file(), roles, choice.options(), held_out=0.0, callback=stages.rows) as table,
+        prepare(choice.file, roles, choice.options(), held_out=0.0, callback=stages.rows) as table,
     ):
         stages.say("tracing the trade-off")
         people = table.people_train

@@ -35,7 +35,7 @@ def run_transform(
     with Stages() as stages:
         written = write_projections(
             file,
-            choice.file(),
+            choice.file,
             model.encoder,
             model.model_.transform,
             keep=keep,

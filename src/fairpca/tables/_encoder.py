@@ -1,6 +1,7 @@
 """From the columns of a table to numbers, the same for new rows as for those that were fitted to."""
 # SPDX-License-Identifier: MIT
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,17 +12,118 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from fairpca._utils.checks import check_name
+from fairpca._utils.schema import TEXT, Kind, check_fields, is_number
 from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._cells import MISSING_VALUES, Cells
-from fairpca.tables._column import TableColumn
+from fairpca.tables._columns import Cells
 from fairpca.tables._file import TableFile
-from fairpca.tables._options import suggestion
-from fairpca.tables._plain import check_encoder
+from fairpca.tables._options import MISSING, MISSING_VALUES, suggestion
 
+MISSING_NAME = "(missing)"
+"""What the category of rows without a value is called in names of features."""
+
+UNKNOWN = ("warn", "refuse")
 SCHEMA = 1
 """Grows with every change of the fields."""
+
+
+def _are_different(value: Any, *kinds: type) -> bool:
+    return isinstance(value, list) and all(isinstance(each, kinds) for each in value) and len(set(value)) == len(value)
+
+
+FIELDS = {
+    "schema": Kind(f"{SCHEMA}, which this version knows", lambda value: type(value) is int and value == SCHEMA),
+    "missing": Kind(f"one of {', '.join(MISSING)}", lambda value: isinstance(value, str) and value in MISSING),
+    "missing_values": Kind("a list of different texts", lambda value: _are_different(value, str)),
+    "columns": Kind("a list of columns", lambda value: isinstance(value, list) and bool(value)),
+}
+OF_NUMBERS = {
+    "name": TEXT,
+    "kind": Kind("number, boolean or category", lambda value: value in ("number", "boolean")),
+    "fill": Kind("a finite number or null", lambda value: value is None or is_number(value)),
+}
+OF_CATEGORIES = {
+    "name": TEXT,
+    "kind": TEXT,
+    "categories": Kind(
+        "a list of different texts or null",
+        lambda value: bool(value) and _are_different(value, str, type(None)),
+    ),
+}
+"""What an encoder is kept as: plain types, and nothing else."""
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column and what becomes of it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : {"number", "boolean", "category"}
+        How it is read.
+    categories : tuple of (str or None), default=()
+        The values of a category, in the order of its features; None stands for rows without a value.
+    fill : float, default=None
+        What a missing number is taken for; None where it is refused.
+    """
+
+    name: str
+    kind: str
+    categories: tuple[str | None, ...] = ()
+    fill: float | None = None
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of its features."""
+        if self.kind != "category":
+            return [self.name]
+        return [f"{self.name}={MISSING_NAME if value is None else value}" for value in self.categories]
+
+    def _encode(self, cells: Cells, out: AnyArray, first_row: int, *, fills: bool) -> tuple[BoolArray, dict[str, int]]:
+        """Write features to zeros; return which rows lack a value that cannot be filled, and unknown categories."""
+        if self.kind == "category":
+            return self._mark(cells, out, fills=fills)
+        rows = cells.rows_of(cells.booleans if self.kind == "boolean" else cells.numbers, math.nan)
+        wrong = (np.isnan(rows) & ~cells.missing) | np.isinf(rows)
+        if wrong.any():
+            row = int(wrong.argmax())
+            allowed = "true or false" if self.kind == "boolean" else "finite numbers"
+            what = f"{cells.texts[cells.codes[row]][:40]!r} in row {first_row + row + 1}"
+            raise TableError(f"column {self.name!r} holds {what}, where {allowed} are expected.")
+        if self.fill is not None:
+            rows[cells.missing] = self.fill
+        with np.errstate(over="ignore"):
+            out[:, 0] = rows
+        if np.isinf(out[:, 0]).any():
+            row = int(np.isinf(out[:, 0]).argmax())
+            what = f"{rows[row]:g} in row {first_row + row + 1}"
+            raise TableError(f"column {self.name!r} holds {what}, which is too large for {out.dtype}; use float64.")
+        return np.isnan(rows), {}
+
+    def _mark(self, cells: Cells, out: AnyArray, *, fills: bool) -> tuple[BoolArray, dict[str, int]]:
+        place = {value: position for position, value in enumerate(self.categories)}
+        places = np.array([place.get(text, -1) for text in cells.texts], dtype=np.int64)
+        rows = cells.rows_of(places, place.get(None, -1))
+        known = np.flatnonzero(rows >= 0)
+        out[known, rows[known]] = 1
+        unknown = {cells.texts[k]: int(cells.counts[k]) for k in np.flatnonzero(places < 0).tolist()}
+        lacking = cells.missing & (None not in place)
+        if fills and lacking.any():
+            unknown[MISSING_NAME] = int(lacking.sum())
+        return lacking & (not fills), unknown
+
+    def _to_dict(self) -> dict[str, Any]:
+        more = {"categories": list(self.categories)} if self.kind == "category" else {"fill": self.fill}
+        return {"name": self.name, "kind": self.kind} | more
+
+    @classmethod
+    def _from_dict(cls, number: int, fields: Any) -> "TableColumn":
+        is_category = isinstance(fields, Mapping) and fields.get("kind") == "category"
+        _check(f"column {number} of the table encoder", fields, OF_CATEGORIES if is_category else OF_NUMBERS)
+        return cls(fields["name"], fields["kind"], tuple(fields.get("categories", ())), fields.get("fill"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +134,9 @@ class EncodedRows:
     ----------
     X : ndarray of shape (n, n_features)
         The numbers; rows that are not complete hold NaN or nothing.
-    complete : ndarray of bool of shape (n,)
-        Which rows lack nothing that cannot be filled.
-    unknown : Counter of (str, str)
+    lacking : dict of str to ndarray of bool of shape (n,)
+        Columns that lack values that cannot be filled, and in which rows.
+    unknown : dict of (str, str) to int
         Columns and their categories that were not known, with their rows.
     batch : pyarrow.RecordBatch
         Where they come from.
@@ -43,10 +145,25 @@ class EncodedRows:
     """
 
     X: AnyArray
-    complete: BoolArray
-    unknown: "Counter[tuple[str, str]]"
+    lacking: dict[str, BoolArray]
+    unknown: dict[tuple[str, str], int]
     batch: Any
     first_row: int
+
+    @cached_property
+    def complete(self) -> BoolArray:
+        """Which rows lack nothing."""
+        return ~np.any([np.zeros(len(self.X), dtype=bool), *self.lacking.values()], axis=0)
+
+    def check_complete(self) -> None:
+        """Refuse rows in which something is missing that cannot be filled."""
+        if self.lacking:
+            row = int(np.argmin(self.complete))
+            names = [repr(name) for name, rows in self.lacking.items() if rows[row]]
+            raise TableError(
+                f"row {self.first_row + row + 1} has no value in {', '.join(names[:5])}, and none was learned to fill "
+                "in; leave such rows out, or encode the table to fit with missing='fill'."
+            )
 
 
 @dataclass(frozen=True)
@@ -100,11 +217,8 @@ class TableEncoder:
     @cached_property
     def slices(self) -> dict[str, slice]:
         """Where the features of each column are."""
-        stops = np.cumsum([len(column.feature_names) for column in self.columns]).tolist()
-        return {
-            column.name: slice(stop - len(column.feature_names), stop)
-            for column, stop in zip(self.columns, stops, strict=True)
-        }
+        stops = np.cumsum([0, *(len(column.feature_names) for column in self.columns)]).tolist()
+        return {column.name: slice(*stops[k : k + 2]) for k, column in enumerate(self.columns)}
 
     def check_names(self, table: TableFile) -> list[str]:
         """Refuse a table that lacks a column, and return the columns that it has beyond those needed.
@@ -114,14 +228,14 @@ class TableEncoder:
         table : TableFile
             New rows.
         """
-        needed = {column.name for column in self.columns}
-        lacking = [column.name for column in self.columns if column.name not in table.names]
+        needed = {column.name: column for column in self.columns}
+        lacking = [name for name in needed if name not in table.names]
+        spare = [name for name in table.names if name not in needed]
         if lacking:
-            spare = [name for name in table.names if name not in needed]
             more = f" (and {len(lacking) - 1} others)" if len(lacking) > 1 else ""
             hint = suggestion(lacking[0], spare or table.names)
             raise TableError(f"{table.label} lacks the column {lacking[0]!r}{more}; {hint}")
-        return [name for name in table.names if name not in needed]
+        return spare
 
     def blocks(self, table: Any, *, dtype: DTypeLike = np.float64) -> Iterator[EncodedRows]:
         """Yield the rows of a table as numbers, batch by batch.
@@ -137,37 +251,8 @@ class TableEncoder:
         self.check_names(table)
         first_row = 0
         for batch in table.batches():
-            yield self.encode_batch(batch, first_row, table.decimal, dtype)
+            yield self._encoded(batch, first_row, table.decimal, dtype)
             first_row += batch.num_rows
-
-    def encode_batch(
-        self, batch: Any, first_row: int = 0, decimal: str = ".", dtype: DTypeLike = np.float64
-    ) -> EncodedRows:
-        """Return the rows of a batch as numbers.
-
-        Parameters
-        ----------
-        batch : pyarrow.RecordBatch
-            Rows that have all columns.
-        first_row : int, default=0
-            The number of the first of them, for messages.
-        decimal : {".", ","}, default="."
-            The decimal mark of numbers in texts.
-        dtype : dtype, default=float64
-            Of the numbers.
-        """
-        X = np.zeros((batch.num_rows, self.n_features), dtype=dtype)
-        complete = np.ones(batch.num_rows, dtype=bool)
-        unknown: Counter[tuple[str, str]] = Counter()
-        spellings = frozenset(self.missing_values)
-        for column in self.columns:
-            cells = Cells.of(batch.column(column.name), spellings, decimal)
-            filled, strange = column.encode(
-                cells, X[:, self.slices[column.name]], first_row, fills=self.missing == "fill"
-            )
-            complete &= filled
-            unknown.update({(column.name, text): count for text, count in strange.items()})
-        return EncodedRows(X, complete, unknown, batch, first_row)
 
     def encode(
         self, table: Any, *, unknown: str = "warn", known: Collection[str] = (), dtype: DTypeLike = np.float64
@@ -193,11 +278,14 @@ class TableEncoder:
         """
         check_name("unknown", unknown, UNKNOWN)
         table = TableFile.of(table)
-        tell_of_ignored([name for name in self.check_names(table) if name not in known], table.label)
+        ignored = [name for name in self.check_names(table) if name not in known]
+        if ignored:
+            listed = ", ".join(map(repr, ignored[:5])) + (", ..." if len(ignored) > 5 else "")
+            warn_user(f"{table.label} has {len(ignored)} columns that are not used: {listed}.", TableWarning)
         found: Counter[tuple[str, str]] = Counter()
         parts = []
         for rows in self.blocks(table, dtype=dtype):
-            check_complete(self, rows)
+            rows.check_complete()
             found.update(rows.unknown)
             parts.append(rows.X)
         tell_of_unknown(found, unknown, table.label)
@@ -209,7 +297,7 @@ class TableEncoder:
             "schema": SCHEMA,
             "missing": self.missing,
             "missing_values": list(self.missing_values),
-            "columns": [column.to_dict() for column in self.columns],
+            "columns": [column._to_dict() for column in self.columns],
         }
 
     @classmethod
@@ -221,51 +309,36 @@ class TableEncoder:
         fields : mapping
             Plain types.
         """
-        check_encoder(fields, SCHEMA)
-        columns = tuple(TableColumn.from_dict(each) for each in fields["columns"])
+        _check("the table encoder", fields, FIELDS)
+        columns = tuple(TableColumn._from_dict(k, each) for k, each in enumerate(fields["columns"], start=1))
+        if len({column.name for column in columns}) < len(columns):
+            raise TableError("the table encoder has two columns of the same name.")
         return cls(columns, fields["missing"], tuple(fields["missing_values"]))
 
+    def _encoded(self, batch: Any, first_row: int, decimal: str, dtype: DTypeLike) -> EncodedRows:
+        X = np.zeros((batch.num_rows, self.n_features), dtype=dtype)
+        found = EncodedRows(X, {}, {}, batch, first_row)
+        for column in self.columns:
+            cells = Cells.of(batch.column(column.name), self.missing_values, decimal)
+            out = X[:, self.slices[column.name]]
+            lacking, unknown = column._encode(cells, out, first_row, fills=self.missing == "fill")
+            if lacking.any():
+                found.lacking[column.name] = lacking
+            found.unknown.update({(column.name, text): count for text, count in unknown.items()})
+        return found
 
-UNKNOWN = ("warn", "refuse")
 
-
-def check_complete(encoder: TableEncoder, rows: EncodedRows) -> None:
-    """Refuse rows in which something is missing that cannot be filled.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        What they were encoded by.
-    rows : EncodedRows
-        The rows.
-    """
-    if rows.complete.all():
-        return
-    row = int(np.argmin(rows.complete))
-    spellings = frozenset(encoder.missing_values)
-    names = [
-        column.name
-        for column in encoder.columns
-        if column.fill is None and Cells.of(rows.batch.column(column.name).slice(row, 1), spellings, ".").missing[0]
-    ]
-    raise TableError(
-        f"row {rows.first_row + row + 1} has no value in {', '.join(map(repr, names[:5]))}, and none was learned to "
-        "fill in; leave such rows out, or encode the table to fit with missing='fill'."
-    )
+def _check(where: str, fields: Any, kinds: Mapping[str, Kind]) -> None:
+    if not isinstance(fields, Mapping):
+        raise TableError(f"{where} must be a table of fields; got {type(fields).__name__}.")
+    try:
+        check_fields(where, fields, kinds)
+    except ValueError as error:
+        raise TableError(str(error)) from None
 
 
 def tell_of_unknown(unknown: "Counter[tuple[str, str]]", how: str, label: str) -> None:
-    """Warn of categories that are not known, with their rows, or refuse them.
-
-    Parameters
-    ----------
-    unknown : Counter of (str, str)
-        Columns and categories.
-    how : {"warn", "refuse"}
-        What is to be done.
-    label : str
-        What the table is called.
-    """
+    """Warn of categories that are not known, by column with their rows, or refuse them."""
     if not unknown:
         return
     listed = ", ".join(f"{text[:40]!r} in {name!r} ({count} rows)" for (name, text), count in unknown.most_common(5))
@@ -274,18 +347,3 @@ def tell_of_unknown(unknown: "Counter[tuple[str, str]]", how: str, label: str) -
     if how == "refuse":
         raise TableError(f"{words}; leave those rows out, or use unknown='warn'.")
     warn_user(f"{words}. All features of such a column are 0 in these rows.", TableWarning)
-
-
-def tell_of_ignored(names: list[str], label: str) -> None:
-    """Warn of columns that are not used.
-
-    Parameters
-    ----------
-    names : list of str
-        The columns.
-    label : str
-        What the table is called.
-    """
-    if names:
-        listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-        warn_user(f"{label} has {len(names)} columns that are not used: {listed}.", TableWarning)

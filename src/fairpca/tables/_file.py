@@ -2,29 +2,25 @@
 # SPDX-License-Identifier: MIT
 
 import os
+import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from tempfile import SpooledTemporaryFile
+from typing import Any
 
 from fairpca.exceptions import TableError
-from fairpca.tables._arrow import arrow, arrow_module, in_plain_words
-from fairpca.tables._bytes import format_of
-from fairpca.tables._csv import TextTable
+from fairpca.tables._text import TextTable, arrow, in_plain_words
 
 MOST_ROWS = 2**14
 MOST_CELLS = 2**20
 """Rows and cells of a batch at most."""
 
+KEPT_IN_MEMORY = 16 * 2**20
+"""Bytes of what was read of a text file, packed, that stay in memory; more go into a temporary file."""
+
 DAMAGED = "cannot be read: it is damaged or not complete"
-
-
-class _Source(Protocol):
-    n_rows: int | None
-    names: list[str]
-    notes: list[str]
-
-    def batches(self) -> Iterator[Any]: ...
 
 
 class TableFile:
@@ -32,7 +28,8 @@ class TableFile:
 
     The kind of a file is told by how it begins, not by its name: text with the delimiters comma, semicolon, tab or bar,
     packed or not (gzip, bzip2, xz, Zstandard, zip), Parquet, Arrow and Feather. Text is UTF-8, or UTF-16 with a byte
-    order mark; what is neither is read as Windows-1252, and `notes` says so.
+    order mark; what is neither is read as Windows-1252, and `notes` says so. A text file is read once: what was read is
+    kept, beyond 16 MB in a temporary file.
 
     Parameters
     ----------
@@ -51,10 +48,6 @@ class TableFile:
         What messages call it.
     names : tuple of str
         Its columns. Those without a name in a text file are "unnamed" with their position.
-    n_rows : int or None
-        Its rows, where that is known before they are read.
-    notes : tuple of str
-        What should be said of it.
 
     Examples
     --------
@@ -75,9 +68,8 @@ class TableFile:
         self.path = Path(table) if isinstance(table, str | os.PathLike) else None
         self.label = str(self.path) if self.path else "the table"
         self._source = self._open(table, delimiter, encoding)
+        self._kept: Any = None
         self.names = tuple(self._source.names)
-        self.n_rows = self._source.n_rows
-        self.notes = tuple(self._source.notes)
         self._check_names()
 
     @classmethod
@@ -91,82 +83,117 @@ class TableFile:
         """
         return table if isinstance(table, TableFile) else cls(table)
 
+    @property
+    def n_rows(self) -> int | None:
+        """Its rows; None where that is not known before they are read."""
+        return self._source.n_rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be said of it, after it was read."""
+        return self._source.notes
+
     def batches(self) -> Iterator[Any]:
         """Yield record batches of pyarrow, in the order of the rows."""
+        if self._kept is not None:
+            reader = arrow(".ipc").open_file(self._kept)
+            yield from map(reader.get_batch, range(reader.num_record_batches))
+        elif isinstance(self._source, TextTable):
+            yield from self._keeping()
+        else:
+            yield from self._bounded()
+
+    def _bounded(self) -> Iterator[Any]:
         most, n_rows = max(1, min(MOST_ROWS, MOST_CELLS // len(self.names))), 0
         for batch in self._source.batches():
             if batch.num_columns != len(self.names):
                 raise TableError(
                     f"{self.label} has {len(self.names)} names of columns, but {batch.num_columns} columns."
                 )
-            with in_plain_words(self.label, DAMAGED):
-                batch.validate(full=True)
             named = batch.rename_columns(list(self.names))
             yield from (named.slice(start, most) for start in range(0, named.num_rows, most))
             n_rows += named.num_rows
         if not n_rows:
             raise TableError(f"{self.label} has columns but no rows.")
 
-    def _open(self, table: Any, delimiter: str | None, encoding: str | None) -> _Source:
+    def _keeping(self) -> Iterator[Any]:
+        kept, ipc = SpooledTemporaryFile(KEPT_IN_MEMORY), arrow(".ipc")  # noqa: SIM115 (closed with the table)
+        weakref.finalize(self, kept.close)
+        schema = arrow().schema([(name, arrow().string()) for name in self.names])
+        with ipc.new_file(kept, schema, options=ipc.IpcWriteOptions(compression="lz4")) as writer:
+            for batch in self._bounded():
+                writer.write_batch(batch)
+                yield batch
+        self._kept = kept
+
+    def _open(self, table: Any, delimiter: str | None, encoding: str | None) -> "TextTable | _Typed":
         if self.path is None:
-            return _Binary.in_memory(_as_arrow(table))
-        kind = format_of(self.path, self.label)
-        if kind == "text":
-            return TextTable(self.path, self.label, delimiter, encoding)
-        return {"parquet": _Binary.parquet, "arrow": _Binary.arrow, "arrow stream": _Binary.stream}[kind](
-            self.path, self.label
-        )
+            frame = _as_arrow(table)
+            return _Typed(frame.column_names, frame.num_rows, frame.to_batches)
+        with in_plain_words(self.label, "cannot be read"):
+            if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
+                raise TableError(
+                    f"{self.label} is not a plain file, which can be read more than once; save the table first."
+                )
+            with self.path.open("rb") as file:
+                begin = file.read(16)
+        for magic, opener in READERS.items():
+            if begin.startswith(magic):
+                return _Typed.in_file(self.path, self.label, opener)
+        return TextTable(self.path, self.label, delimiter, encoding)
 
     def _check_names(self) -> None:
         if not self.names:
             raise TableError(f"{self.label} has no columns.")
-        if self.n_rows == 0:
-            raise TableError(f"{self.label} has columns but no rows.")
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
             listed = ", ".join(map(repr, twice[:5]))
             raise TableError(f"{self.label} has several columns of the same name: {listed}; rename them.")
 
 
-class _Binary:
-    """Rows with types, whose names and number are known at once."""
+Read = tuple[list[str], int | None, Iterator[Any]]
+"""Names of columns, rows if known, and batches."""
 
-    def __init__(self, names: list[str], n_rows: int | None, batches: Any) -> None:
-        self.names, self.n_rows, self.batches = names, n_rows, batches
-        self.notes: list[str] = []
 
-    @classmethod
-    def in_memory(cls, table: Any) -> "_Binary":
-        return cls(table.column_names, table.num_rows, table.to_batches)
+@dataclass(frozen=True)
+class _Typed:
+    """Rows with types, which are as quick to read again as they would be to keep."""
 
-    @classmethod
-    def parquet(cls, path: Path, label: str) -> "_Binary":
-        def batches() -> Iterator[Any]:
-            with in_plain_words(label, DAMAGED), path.open("rb") as file:
-                yield from arrow_module("parquet").ParquetFile(file).iter_batches(batch_size=MOST_ROWS)
-
-        with in_plain_words(label, DAMAGED), path.open("rb") as file:
-            found = arrow_module("parquet").ParquetFile(file)
-            return cls(found.schema_arrow.names, found.metadata.num_rows, batches)
+    names: list[str]
+    n_rows: int | None
+    batches: Callable[[], Iterator[Any]]
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def arrow(cls, path: Path, label: str) -> "_Binary":
+    def in_file(cls, path: Path, label: str, opener: Callable[[Any], Read]) -> "_Typed":
         def batches() -> Iterator[Any]:
             with in_plain_words(label, DAMAGED), arrow().OSFile(str(path)) as file:
-                reader = arrow_module("ipc").open_file(file)
-                yield from map(reader.get_batch, range(reader.num_record_batches))
+                for batch in opener(file)[2]:
+                    batch.validate(full=True)
+                    yield batch
 
         with in_plain_words(label, DAMAGED), arrow().OSFile(str(path)) as file:
-            return cls(arrow_module("ipc").open_file(file).schema.names, None, batches)
+            names, n_rows, _ = opener(file)
+        return cls(names, n_rows, batches)
 
-    @classmethod
-    def stream(cls, path: Path, label: str) -> "_Binary":
-        def batches() -> Iterator[Any]:
-            with in_plain_words(label, DAMAGED), arrow().OSFile(str(path)) as file:
-                yield from arrow_module("ipc").open_stream(file)
 
-        with in_plain_words(label, DAMAGED), arrow().OSFile(str(path)) as file:
-            return cls(arrow_module("ipc").open_stream(file).schema.names, None, batches)
+def _parquet(file: Any) -> Read:
+    found = arrow(".parquet").ParquetFile(file)
+    return found.schema_arrow.names, found.metadata.num_rows, found.iter_batches(batch_size=MOST_ROWS)
+
+
+def _arrow_file(file: Any) -> Read:
+    found = arrow(".ipc").open_file(file)
+    return found.schema.names, None, map(found.get_batch, range(found.num_record_batches))
+
+
+def _arrow_stream(file: Any) -> Read:
+    found = arrow(".ipc").open_stream(file)
+    return found.schema.names, None, iter(found)
+
+
+READERS = {b"PAR1": _parquet, b"ARROW1": _arrow_file, b"\xff\xff\xff\xff": _arrow_stream}
+"""What reads files that begin so."""
 
 
 def _as_arrow(table: Any) -> Any:

@@ -1,7 +1,7 @@
 """What a user says of the columns: which role they have, and how they are to be read."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -9,7 +9,9 @@ from typing import Any
 
 from fairpca._utils.checks import check_flag, check_integer, check_name
 from fairpca.exceptions import TableError
-from fairpca.tables._cells import MISSING_VALUES
+
+MISSING_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL")
+"""Texts that stand for no value. "None" is none of them, for it may be an answer."""
 
 MISSING = ("refuse", "fill", "drop-rows")
 MOST_CATEGORIES = 100
@@ -71,36 +73,16 @@ class Roles:
         return {name: role for role, names in named.items() for name in names}
 
     def of(self, name: str) -> str:
-        """Return the role of a column.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        """
+        """Return the role of a column."""
         return self.by_column.get(name, "feature")
 
     def is_feature(self, name: str) -> bool:
-        """Tell whether a column is among the features.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        """
+        """Tell whether a column is among the features."""
         role = self.of(name)
         return role == "feature" or (role == "sensitive" and self.keep_sensitive)
 
     def check(self, names: Sequence[str], label: str) -> None:
-        """Refuse names that a table does not have.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Its columns.
-        label : str
-            What it is called.
-        """
+        """Refuse names that a table does not have."""
         for name, role in self.by_column.items():
             check_column("drop" if role == "dropped" else role, name, names, label)
 
@@ -149,49 +131,20 @@ class TableOptions:
             raise ValueError(f"column {both[0]!r} is named both in categories and in numbers; choose one.")
 
     def check(self, names: Sequence[str], label: str) -> None:
-        """Refuse names that a table does not have.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Its columns.
-        label : str
-            What it is called.
-        """
+        """Refuse names that a table does not have."""
         for argument in ("categories", "numbers"):
             for name in getattr(self, argument):
                 check_column(argument, name, names, label)
 
 
-def check_column(argument: str, name: str, names: Iterable[str], label: str) -> None:
-    """Refuse the name of a column that is not there, and suggest the nearest.
-
-    Parameters
-    ----------
-    argument : str
-        Who names it.
-    name : str
-        The name.
-    names : iterable of str
-        The columns of a table.
-    label : str
-        What the table is called.
-    """
-    known = list(names)
-    if name not in known:
-        raise TableError(f"{argument}={name!r} is no column of {label}; {suggestion(name, known)}")
+def check_column(argument: str, name: str, names: Sequence[str], label: str) -> None:
+    """Refuse the name of a column that is not there, and suggest the nearest."""
+    if name not in names:
+        raise TableError(f"{argument}={name!r} is no column of {label}; {suggestion(name, names)}")
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
-    """Return the end of a sentence: the nearest names, or the first of all.
-
-    Parameters
-    ----------
-    name : str
-        What was asked for.
-    names : sequence of str
-        What there is.
-    """
+    """Return the end of a sentence: the names nearest to one that was asked for, or the first of all."""
     folded = {other.casefold(): other for other in names}
     near = [folded[each] for each in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
     if near:

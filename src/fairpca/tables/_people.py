@@ -1,135 +1,242 @@
-"""What is known of the people behind the rows: attributes, labels, segments and weights."""
+"""The people behind the rows: their attributes, labels, segments and weights, who is held out, and who can be told."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison import People
 from fairpca.exceptions import TableError
-from fairpca.tables._options import Roles, TableOptions
-from fairpca.tables._tally import Tally
+from fairpca.tables._columns import Column
+from fairpca.tables._encoder import MISSING_NAME, TableEncoder
 
 MOST_GROUPS = 100
 """Values of a protected attribute of texts at most; `FairPCA` compares no more groups."""
 
+FEW_VALUES = 20
+"""Distinct numbers up to which an attribute counts as groups."""
 
-def values_of(
-    name: str, texts: Sequence[AnyArray], tally: Tally, options: TableOptions, decimal: str = "."
-) -> AnyArray:
-    """Return a column of people: numbers where all are numbers, booleans, or texts with None for missing ones.
+N_BINS = 4
+"""Parts of a continuous attribute, each of which has its share of rows held out."""
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    texts : sequence of ndarray of object
-        Its values batch by batch, as texts.
-    tally : Tally
-        What was counted.
-    options : TableOptions
-        What the user says.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in texts.
-    """
-    column = np.concatenate(texts)
-    if name in options.categories or (tally.has_leading_zeros and name not in options.numbers):
-        return column
-    if tally.are_booleans and tally.n_present:
-        return column if tally.n_missing else _each(column, lambda text: text.lower() == "true", np.dtype(bool))
-    if not tally.are_numbers:
-        return column
-    if not tally.n_missing and all(map(_is_whole, set(column.tolist()))):
-        return _each(column, int, np.dtype(np.int64))
-    return _each(column, lambda text: _number(text, decimal), np.dtype(np.float64))
+WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII).fullmatch
+MOST_ROWS = 50_000
+MOST_BYTES = 64 * 2**20
+"""Rows, evenly spaced, and their size, in which copies are looked for."""
+
+LEAST_ROWS = 5
+"""Rows of a value below which nothing can be said of it."""
+
+MOST_VALUES = 50
+COPIED = 0.9
+"""Share of otherwise wrong guesses at an attribute that a near copy sets right, or of its variance that it explains."""
+
+TOLD = 0.99
+LEAST_SHARE = 0.05
+"""Share of the rows of a telling value that are of one group, and least share of rows with such values."""
+
+BY_CHANCE = 1e-6
 
 
-def check_sensitive(name: str, tally: Tally) -> None:
-    """Refuse a protected attribute that makes no groups.
+def values_of(column: Column) -> AnyArray:
+    """Return a column of people: numbers where all are numbers, booleans, or texts with None for missing ones."""
+    texts = np.concatenate(column.texts)
+    if column.are_codes or not (column.are_numbers or column.are_booleans):
+        return texts
+    occurring = set(texts.tolist())
+    if column.are_booleans:
+        truths = {text: text.lower() == "true" for text in occurring - {None}}
+        return texts if column.n_missing else _each(texts, truths, np.dtype(bool))
+    if not column.n_missing and all(map(WHOLE, occurring)):
+        return _each(texts, {text: int(text) for text in occurring}, np.dtype(np.int64))
+    return _as_numbers(column, texts)
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    tally : Tally
-        What was counted.
-    """
-    where = f"the sensitive column {name!r}"
-    if tally.n_present == 0:
+
+def _as_numbers(column: Column, texts: AnyArray) -> FloatArray:
+    numbers = {text: float(text.replace(column.decimal, ".")) for text in set(texts.tolist()) - {None}}
+    return _each(texts, numbers | {None: math.nan}, np.dtype(np.float64))
+
+
+def check_sensitive(column: Column) -> None:
+    """Refuse a protected attribute that makes no groups."""
+    where, n_groups = f"the sensitive column {column.name!r}", len(column.counts)
+    if column.n_present == 0:
         raise TableError(f"{where} has no values at all; name another.")
-    if tally.family == "nested":
+    if column.family == "nested":
         raise TableError(f"{where} is made of lists, bytes or records; it must hold texts or numbers.")
-    if not tally.has_many_values and len(tally.counts) == 1:
-        raise TableError(f"{where} has the one value {next(iter(tally.counts))[:40]!r}: there is nothing to compare.")
-    if not tally.are_numbers and tally.differ_in_each_row:
+    if not column.has_many_values and n_groups == 1:
+        raise TableError(f"{where} has the one value {next(iter(column.counts))[:40]!r}: there is nothing to compare.")
+    if not column.are_numbers and column.differs_in_each_row:
         raise TableError(f"{where} is different in each row: it names people, not groups.")
-    if not tally.are_numbers and (tally.has_many_values or len(tally.counts) > MOST_GROUPS):
+    if not column.are_numbers and (column.has_many_values or n_groups > MOST_GROUPS):
         raise TableError(f"{where} has more than {MOST_GROUPS} values; merge some, for groups must have several rows.")
 
 
-def weights_of(name: str, values: AnyArray, tally: Tally, decimal: str = ".") -> FloatArray:
-    """Return weights, and refuse what is none.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    values : ndarray of shape (n,)
-        Its values.
-    tally : Tally
-        What was counted.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in texts.
-    """
-    if not tally.are_numbers:
-        what = f"{tally.first_text[1][:40]!r} in row {tally.first_text[0] + 1}" if tally.first_text else "no values"
-        raise TableError(f"the weight column {name!r} must hold numbers; it holds {what}.")
-    weights = np.array([_number(value, decimal) for value in values], dtype=np.float64)
+def weights_of(column: Column) -> FloatArray:
+    """Return weights, and refuse what is none."""
+    where = f"the weight column {column.name!r}"
+    if not column.are_numbers:
+        what = f"{column.first_text[1][:40]!r} in row {column.first_text[0]}" if column.first_text else "no values"
+        raise TableError(f"{where} must hold numbers; it holds {what}.")
+    values = values_of(column)
+    weights = _as_numbers(column, values) if values.dtype == object else values.astype(np.float64)
     if (weights < 0).any():
-        raise TableError(
-            f"the weight column {name!r} holds a negative number in row {int(np.argmax(weights < 0)) + 1}; weights are "
-            "at least 0."
-        )
+        row = int(np.argmax(weights < 0)) + 1
+        raise TableError(f"{where} holds a negative number in row {row}; weights are at least 0.")
     if not (weights > 0).any():
-        raise TableError(f"the weight column {name!r} has no weight above 0.")
+        raise TableError(f"{where} has no weight above 0.")
     return weights
 
 
-def people_in(rows: IntArray | BoolArray, columns: Mapping[str, AnyArray], roles: Roles) -> People:
-    """Return what is known of some of the people.
+def _each(texts: AnyArray, table: Mapping[Any, float], dtype: "np.dtype[np.generic]") -> AnyArray:
+    """Return what a table says of each text."""
+    return np.fromiter(map(table.__getitem__, texts.tolist()), dtype=dtype, count=len(texts))
 
-    Parameters
+
+# Who is held out
+
+
+def held_out_rows(share: float, attributes: Iterable[AnyArray], random_state: Any) -> BoolArray:
+    """Draw the rows that are held out: the same share of all who have the same attributes."""
+    random = check_random_state(random_state)
+    strata = _strata(attributes)
+    steps = np.floor(share * np.arange(len(strata) + 1) + random.random_sample())
+    held_out = np.zeros(len(strata), dtype=bool)
+    held_out[np.lexsort([random.random_sample(len(strata)), strata])] = np.diff(steps) > 0
+    return held_out
+
+
+def _codes_of(values: AnyArray) -> IntArray:
+    """Return the number of the group of each row; a missing value is a group of its own."""
+    if values.dtype == object:
+        texts = sorted(set(values.tolist()) - {None})
+        return _each(values, {text: code for code, text in enumerate([*texts, None])}, np.dtype(np.int64))
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def is_continuous(values: AnyArray) -> bool:
+    """Tell whether an attribute is a number of many values."""
+    return values.dtype.kind in "if" and len(np.unique(values)) > FEW_VALUES
+
+
+def _strata(attributes: Iterable[AnyArray]) -> IntArray:
+    columns = [_binned(values) if is_continuous(values) else _codes_of(values) for values in attributes]
+    return np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _binned(values: AnyArray) -> IntArray:
+    missing = np.isnan(values.astype(np.float64))
+    bins = np.full(len(values), N_BINS)
+    bins[~missing] = (rankdata(values[~missing]) - 1) * N_BINS // max(1, (~missing).sum())
+    return bins
+
+
+# Columns that tell an attribute
+
+
+@dataclass(frozen=True)
+class NearCopy:
+    """A column that tells a protected attribute.
+
+    Attributes
     ----------
-    rows : ndarray of int or bool
-        Which rows.
-    columns : mapping of str to ndarray
-        Their columns.
-    roles : Roles
-        Which is what.
+    column, attribute : str
+        Their names.
+    share : float
+        For a near copy, the share of otherwise wrong guesses at the attribute that it sets right (of a continuous one,
+        the share of its variance that it explains); else the share of rows whose value tells the attribute.
+    values : tuple of str
+        The values that tell it; empty for a near copy.
     """
-    return People(
-        sensitive_features={name: columns[name][rows] for name in roles.sensitive},
-        y=None if roles.label is None else columns[roles.label][rows],
-        control_features={name: columns[name][rows] for name in roles.control} or None,
-        sample_weight=None if roles.weight is None else columns[roles.weight][rows],
-    )
+
+    column: str
+    attribute: str
+    share: float
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.values:
+            return f"{self.column!r} is nearly a copy of {self.attribute!r} ({100 * self.share:.1f} %)"
+        more = ", ..." if len(self.values) > 3 else ""
+        listed = ", ".join(map(repr, self.values[:3]))
+        return f"{self.column!r} tells {self.attribute!r} for {100 * self.share:.1f} % of the rows ({listed}{more})"
 
 
-def _each(column: AnyArray, convert: Callable[[str], object], dtype: "np.dtype[np.generic]") -> AnyArray:
-    """Return what becomes of each text; equal ones are converted once."""
-    texts = column.tolist()
-    table = {text: convert(text) for text in set(texts)}
-    return np.fromiter(map(table.__getitem__, texts), dtype=dtype, count=len(texts))
+def step_between(n_rows: int, bytes_of_row: int) -> int:
+    """Return from one to the next of the rows in which copies are looked for."""
+    return max(1, math.ceil(n_rows / max(1, min(MOST_ROWS, MOST_BYTES // bytes_of_row))))
 
 
-def _number(value: Any, decimal: str) -> float:
-    if value is None:
-        return np.nan
-    return float(value.replace(decimal, ".") if isinstance(value, str) else value)
+def near_copies(X: AnyArray, encoder: TableEncoder, attributes: Mapping[str, AnyArray]) -> list[NearCopy]:
+    """Return the columns that tell protected attributes, from rows, all or some, and the attributes of the same."""
+    looks = {
+        name: (_near_standing, about) if is_continuous(about) else (_near_groups, _codes_of(about))
+        for name, about in attributes.items()
+    }
+    found = []
+    for column in encoder.columns:
+        values, names = _values(X[:, encoder.slices[column.name]], column)
+        for attribute, (look, about) in looks.items():
+            if column.name != attribute:
+                found.append(look(column.name, attribute, values, names, about))
+    return [copy for copy in found if copy is not None]
 
 
-def _is_whole(text: str) -> bool:
-    digits = text.removeprefix("-").removeprefix("+")
-    return digits.isascii() and digits.isdigit() and len(digits) < 19
+def _values(block: AnyArray, column: Any) -> tuple[IntArray, list[str]]:
+    """Return which of a few values, or ranges of numbers, each row has, and what they are called."""
+    if column.kind == "category":
+        names = [MISSING_NAME if value is None else value for value in column.categories]
+        return np.where(block.any(axis=1), block.argmax(axis=1), len(names)), [*names, "others"]
+    numbers = block[:, 0]
+    distinct, codes, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if len(distinct) <= MOST_VALUES and counts.min() >= LEAST_ROWS:
+        return codes, [f"{value:g}" for value in distinct]
+    n_ranges = min(MOST_VALUES, max(1, len(numbers) // (2 * LEAST_ROWS)))
+    codes = ((rankdata(numbers) - 1) * n_ranges // len(numbers)).astype(np.int64)
+    _, codes = np.unique(codes, return_inverse=True)
+    ranges = [numbers[codes == k] for k in range(int(codes.max()) + 1)]
+    return codes, [f"{each.min():g} to {each.max():g}" for each in ranges]
+
+
+def _near_standing(column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray) -> NearCopy | None:
+    """Return a column that explains the ranks of a continuous attribute."""
+    known = ~np.isnan(about.astype(np.float64))
+    values, ranks = _common(values, names)[known], rankdata(about[known])
+    means = np.bincount(values, ranks) / np.maximum(np.bincount(values), 1)
+    share = float(np.var(means[values]) / np.var(ranks)) if np.ptp(ranks) else 0.0
+    return NearCopy(column, attribute, share) if share >= COPIED else None
+
+
+def _near_groups(column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray) -> NearCopy | None:
+    """Return a column that tells groups."""
+    table = np.zeros((len(names) + 1, int(about.max()) + 1))
+    np.add.at(table, (_common(values, names), about), 1)
+    base = table.sum(axis=0) / table.sum()
+    wrong = 1 - table.max(axis=1).sum() / table.sum()
+    share = 1 - wrong / (1 - base.max()) if base.max() < 1 else 0.0
+    if share >= COPIED:
+        return NearCopy(column, attribute, float(share))
+    telling = [k for k in _telling(table, base) if k < len(names)]
+    share = table[telling].sum() / table.sum()
+    return NearCopy(column, attribute, float(share), tuple(names[k] for k in telling)) if share >= LEAST_SHARE else None
+
+
+def _common(values: IntArray, names: list[str]) -> IntArray:
+    """Return values with those of few rows, which say nothing by themselves, taken together as one beyond all."""
+    counts = np.bincount(values, minlength=len(names))
+    return np.where(counts[values] < LEAST_ROWS, len(names), values)
+
+
+def _telling(table: AnyArray, base: AnyArray) -> IntArray:
+    """Return the values of which nearly all rows are of one group, more than chance explains."""
+    counts = table.sum(axis=1)
+    group = table.argmax(axis=1)
+    others = 1 - table.max(axis=1) / np.maximum(counts, 1)
+    pure = others <= np.minimum(1 - TOLD, (1 - TOLD) * 10 * (1 - base[group]))
+    return np.flatnonzero(pure & (counts >= LEAST_ROWS) & (counts * np.log(base[group]) < np.log(BY_CHANCE)))

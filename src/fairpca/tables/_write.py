@@ -1,10 +1,10 @@
-"""Projected rows as a file, written as they come."""
+"""Tables as files, written batch by batch: projected rows, or any others."""
 # SPDX-License-Identifier: MIT
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,25 +13,101 @@ import numpy as np
 
 from fairpca._utils.checks import check_name
 from fairpca._utils.files import writing
-from fairpca._utils.typing import AnyArray, BoolArray
+from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._arrow import arrow
-from fairpca.tables._cells import plain
-from fairpca.tables._encoder import (
-    UNKNOWN,
-    EncodedRows,
-    TableEncoder,
-    check_complete,
-    tell_of_unknown,
-)
+from fairpca.tables._columns import plain
+from fairpca.tables._encoder import UNKNOWN, EncodedRows, TableEncoder, tell_of_unknown
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import check_column
-from fairpca.tables._sink import TableSink, check_output
-from fairpca.tables._survey import Progress
+from fairpca.tables._prepare import Progress
+from fairpca.tables._text import arrow
+
+ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 
 ROW = "row"
 """Name of the column of row numbers."""
+
+
+def check_output(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a table that is to be written, or refuse it.
+
+    Parameters
+    ----------
+    path : path
+        The file: .csv, .tsv, .parquet, .arrow or .feather, in a folder that exists.
+
+    Examples
+    --------
+    >>> from fairpca.tables import check_output
+    >>> check_output("people.csv").suffix
+    '.csv'
+    """
+    checked = Path(path)
+    if checked.suffix.lower() not in ENDINGS:
+        raise ValueError(f"{checked} must end in one of {', '.join(ENDINGS)}.")
+    if not checked.parent.is_dir():
+        raise TableError(f"the folder {checked.parent} does not exist; make it first.")
+    if checked.is_dir():
+        raise TableError(f"{checked} is a folder; name a file.")
+    return checked
+
+
+class TableSink:
+    """A file that takes batches; what its columns are is known from the first.
+
+    Parameters
+    ----------
+    temporary : Path
+        Where it is written.
+    path : Path
+        What it will be called in the end; the ending says which kind of file it is.
+    """
+
+    def __init__(self, temporary: Path, path: Path) -> None:
+        self._path, self._label, self._ending = temporary, str(path), path.suffix.lower()
+        self._writer: Any = None
+
+    def write(self, batch: Any) -> None:
+        """Write some rows.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            The rows, with the columns of all others.
+        """
+        with self._in_plain_words():
+            self._writer = self._writer or self._open(batch.schema)
+            self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """End the file."""
+        if self._writer is not None:
+            with self._in_plain_words():
+                self._writer.close()
+
+    @contextmanager
+    def _in_plain_words(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno is None:
+                raise
+            # Users know their file, not the place where it is put together.
+            raise OSError(error.errno, os.strerror(error.errno), self._label) from None
+        except arrow().lib.ArrowException:
+            words = f"{self._label} cannot be written: a column has values that this kind of file lacks."
+            raise TableError(words) from None
+
+    def _open(self, schema: Any) -> Any:
+        if self._ending in (".csv", ".tsv"):
+            csv = arrow(".csv")
+            delimiter = "\t" if self._ending == ".tsv" else ","
+            options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+            return csv.CSVWriter(str(self._path), schema, write_options=options)
+        if self._ending == ".parquet":
+            return arrow(".parquet").ParquetWriter(str(self._path), schema)
+        return arrow(".ipc").new_file(str(self._path), schema)
 
 
 @dataclass(frozen=True)
@@ -105,71 +181,41 @@ def write_projections(
     if table.path is not None and path.exists() and path.samefile(table.path):
         raise TableError(f"{path} is the table itself; write to another file.")
     ignored = tuple(name for name in encoder.check_names(table) if name not in kept)
-    layout = _Layout(kept, row_numbers, None if names is None else tuple(names))
-    counts = _Counts()
+    n_rows, n_dropped, strange = 0, 0, Counter[tuple[str, str]]()
     with writing(path) as temporary, closing(TableSink(temporary, path)) as sink:
         for rows in encoder.blocks(table):
             if encoder.missing != "drop-rows":
-                check_complete(encoder, rows)
+                rows.check_complete()
             if rows.complete.any():
-                sink.write(layout.batch(rows, project))
-            counts.add(rows)
+                Z = np.asarray(project(rows.X[rows.complete]))
+                sink.write(_batch(rows, Z, kept, names, row_numbers=row_numbers))
+            n_rows += int(rows.complete.sum())
+            n_dropped += int((~rows.complete).sum())
+            strange.update(rows.unknown)
             if unknown == "refuse":
-                tell_of_unknown(counts.unknown, unknown, table.label)
+                tell_of_unknown(strange, unknown, table.label)
             if callback is not None:
                 callback(rows.first_row + len(rows.X), table.n_rows, "projecting rows")
-        if not counts.n_rows:
+        if not n_rows:
             raise TableError(f"every row of {table.label} lacks a value: nothing is written.")
-    counts.tell(table.label)
-    return WrittenRows(path, counts.n_rows, counts.n_dropped, dict(counts.unknown), ignored)
+    tell_of_unknown(strange, "warn", table.label)
+    if n_dropped:
+        warn_user(f"{n_dropped} rows of {table.label} lack a value and are left out.", TableWarning)
+    return WrittenRows(path, n_rows, n_dropped, dict(strange), ignored)
 
 
-class _Counts:
-    """Rows so far."""
-
-    def __init__(self) -> None:
-        self.n_rows = self.n_dropped = 0
-        self.unknown: Counter[tuple[str, str]] = Counter()
-
-    def add(self, rows: EncodedRows) -> None:
-        self.n_rows += int(rows.complete.sum())
-        self.n_dropped += int((~rows.complete).sum())
-        self.unknown.update(rows.unknown)
-
-    def tell(self, label: str) -> None:
-        tell_of_unknown(self.unknown, "warn", label)
-        if self.n_dropped:
-            warn_user(f"{self.n_dropped} rows of {label} lack a value and are left out.", TableWarning)
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Which columns are written, in which order."""
-
-    keep: list[str]
-    row_numbers: bool
-    names: tuple[str, ...] | None
-
-    def batch(self, rows: EncodedRows, project: Callable[[AnyArray], AnyArray]) -> Any:
-        """Return a batch of projected rows, those that are complete."""
-        usable = rows.complete
-        Z = np.asarray(project(rows.X[usable]))
-        listed = [(ROW, arrow().array(rows.first_row + 1 + np.flatnonzero(usable)))] if self.row_numbers else []
-        listed += [(name, _kept(rows.batch.column(name), usable)) for name in self.keep]
-        listed += [(name, arrow().array(Z[:, k])) for k, name in enumerate(self._named(Z.shape[1]))]
-        names = [name for name, _ in listed]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise TableError(f"two columns would be called {twice[0]!r}; keep others, or give other names.")
-        return arrow().record_batch([values for _, values in listed], names=names)
-
-    def _named(self, n_components: int) -> list[str]:
-        names = self.names or tuple(f"component{k + 1}" for k in range(n_components))
-        if len(names) != n_components:
-            raise ValueError(f"names has {len(names)} entries, but there are {n_components} projections.")
-        return list(names)
-
-
-def _kept(column: Any, usable: BoolArray) -> Any:
-    """Return a column as it is; categories of a frame, whose coding changes from batch to batch, as plain values."""
-    return plain(column).filter(arrow().array(usable))
+def _batch(
+    rows: EncodedRows, Z: AnyArray, keep: Sequence[str], names: Sequence[str] | None, *, row_numbers: bool
+) -> Any:
+    """Return a batch of those rows that are complete: their numbers, what is kept of the table, projections."""
+    names = [f"component{k + 1}" for k in range(Z.shape[1])] if names is None else list(names)
+    if len(names) != Z.shape[1]:
+        raise ValueError(f"names has {len(names)} entries, but there are {Z.shape[1]} projections.")
+    usable = arrow().array(rows.complete)
+    listed = [(ROW, arrow().array(rows.first_row + 1 + np.flatnonzero(rows.complete)))] if row_numbers else []
+    listed += [(name, plain(rows.batch.column(name)).filter(usable)) for name in keep]
+    listed += [(name, arrow().array(column)) for name, column in zip(names, Z.T, strict=True)]
+    twice = [name for name, count in Counter(name for name, _ in listed).items() if count > 1]
+    if twice:
+        raise TableError(f"two columns would be called {twice[0]!r}; keep others, or give other names.")
+    return arrow().record_batch([values for _, values in listed], names=[name for name, _ in listed])

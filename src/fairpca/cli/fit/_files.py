@@ -57,7 +57,7 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         warnings.simplefilter("ignore")  # said when the table was read
         write_projections(
             files["projected"],
-            found.choice.file(),
+            found.choice.file,
             found.prepared.encoder,
             model.transform,
             row_numbers=True,

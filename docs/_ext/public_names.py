@@ -15,7 +15,6 @@ MODULES = [
     "fairpca.exceptions",
     *(f"fairpca.{name}" for name in ("solvers", "mmd", "comparison", "auditing", "planning", "selection", "saving")),
     *(f"fairpca.{name}" for name in ("fitting", "inference", "data", "rows", "geometry")),
-    "fairpca.solvers.unconstrained",
     "fairpca.mmd.exact",
 ]
 """Modules with public names, front doors first."""

@@ -4,7 +4,6 @@
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,15 +12,17 @@ from fairpca._utils.checks import check_integer, check_name, check_number
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import RETRACTIONS, Frames, Grassmann, split_null
 from fairpca.problem import Evaluation, FairSubspaceProblem, strain
+from fairpca.solvers._null_axes import leave_saddle, with_exact_null_columns
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.repms._null_axes import leave_saddle, with_exact_null_columns
-from fairpca.solvers.repms._start import published_start
-from fairpca.solvers.unconstrained import Penalised, Sample, Subsolver, subsolver_from
+from fairpca.solvers.unconstrained import Penalised, Sample, minimise
 
 TINY = 1e-300
 """Least discrepancy that a penalty is the inverse of."""
+
+N_RANDOM = 11
+"""Random frames from which the published code takes the one of most variance."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,19 @@ class Run:
 
 @dataclass
 class REPMS(BaseEstimator):
-    r"""Riemannian exact penalty method (Algorithm 1).
+    r"""Riemannian exact penalty method (Algorithm 1), on the Grassmann manifold.
 
     Outer step k minimises Q(V, rho_k) = f(V) + rho_k h(V), f = -tr(V'SV) / tr(S), from the last point until
     \|grad Q\| <= epsilon_k. It stops when the step is at most d_min, epsilon_k <= epsilon_min and h <= tau; else
     epsilon shrinks by theta_epsilon, and rho grows by theta_rho while h > tau. With several measures each has a
     penalty rho_j of its own, which is 0 until h_j is above tau_j for the first time.
 
+    The paper writes it on the Stiefel manifold; Q(VO) = Q(V) for every rotation O, so that subspaces are enough. Q is
+    minimised by the cautious Riemannian BFGS of the paper for 100 iterations, and where they are not enough by the same
+    with the Hessian as its metric.
+
     Parameters
     ----------
-    subsolver : str, sub-solver or pymanopt optimizer, default="newton-bfgs"
-        Minimises the penalty function: "newton-bfgs", "rbfgs", "trust-region" or "gradient-descent". "rbfgs" is the
-        paper's; "newton-bfgs" is the same for 100 iterations, and where they are not enough goes on with the Hessian
-        as its metric.
     max_iter : int, default=100
         K, the largest index of an outer step.
     epsilon_0, epsilon_min : float, default=1e-1, 1e-6
@@ -76,10 +77,9 @@ class REPMS(BaseEstimator):
     Examples
     --------
     >>> from fairpca import FairPCA
-    >>> model = FairPCA(solver=REPMS(subsolver="trust-region", rho_max=1e8))
+    >>> model = FairPCA(solver=REPMS(max_iter=50, rho_max=1e8))
     """
 
-    subsolver: Any = "newton-bfgs"
     max_iter: int = 100
     epsilon_0: float = 1e-1
     epsilon_min: float = 1e-6
@@ -100,7 +100,6 @@ class REPMS(BaseEstimator):
         check_integer("max_iter", self.max_iter, 1)
         check_integer("n_restarts", self.n_restarts, 0)
         check_name("retraction", self.retraction, RETRACTIONS)
-        subsolver_from(self.subsolver)
 
     time_limit = None
 
@@ -198,7 +197,7 @@ class REPMS(BaseEstimator):
             steps=run.steps,
             n_values=problem.counts.values,
             n_gradients=problem.counts.gradients,
-            n_hessian_products=problem.counts.hessian_products,
+            n_hessian_products=0,
             n_hessians=problem.counts.hessians,
             seconds=time.perf_counter() - began,
             n_live_components=n_live,
@@ -224,14 +223,19 @@ class _PenaltyMethod:
         self._rho_0 = np.where(pca.discrepancies > tolerances, self._first_rho, 0.0)
         self._callback = callback
         self._manifold = Grassmann(settings.retraction)
-        self._subsolver = subsolver_from(settings.subsolver)
 
     def fairest(self, generator: np.random.Generator) -> Evaluation:
-        """Solve the auxiliary problem from random frames."""
+        """Minimise the discrepancy alone, from the random frame of most variance among eleven, in all axes.
+
+        This is how the published code starts. Null axes take part: where the tolerance is strict the answer needs them.
+        """
         strictest = self._tolerances.min()
         weights = strictest / self._tolerances if strictest > 0 else np.ones_like(self._tolerances)
-        epsilon = self._settings.epsilon_min
-        return published_start(self.problem, weights, self._manifold, self._subsolver, epsilon, generator)
+        auxiliary = Penalised(self.problem, weights, alpha=0.0)
+        frames = [self._manifold.random_point(*self.problem.shape, generator) for _ in range(N_RANDOM)]
+        widest = max(frames, key=lambda frame: float(self.problem.variances @ (frame**2).sum(axis=1)))
+        start = auxiliary.sample(widest)
+        return minimise(auxiliary, self._manifold, start, self._settings.epsilon_min).sample.evaluation
 
     def run(self, here: Evaluation) -> Run:
         """Run Algorithm 1 from a point."""
@@ -242,7 +246,7 @@ class _PenaltyMethod:
         for _ in range(settings.max_iter + 1):
             penalised = Penalised(self.problem, rho)
             before = penalised.read(here)
-            step, after = _outer_step(penalised, self._manifold, self._subsolver, before, epsilon)
+            step, after = _outer_step(penalised, self._manifold, before, epsilon)
             here = after.evaluation
             steps.append(step)
             if self._callback is not None:
@@ -261,20 +265,18 @@ class _PenaltyMethod:
         return Run(here, Status.MAX_ITERATIONS, tuple(steps))
 
 
-def _outer_step(
-    penalised: Penalised, manifold: Frames, subsolver: Subsolver, here: Sample, epsilon: float
-) -> tuple[OuterStep, Sample]:
+def _outer_step(penalised: Penalised, manifold: Frames, here: Sample, epsilon: float) -> tuple[OuterStep, Sample]:
     """Minimise the penalty function for one rho from the last point, and leave the saddles that it ends at."""
     began = time.perf_counter()
     problem = penalised.problem
-    gradients, products = problem.counts.gradients, problem.counts.hessian_products
-    inner = subsolver.minimise(penalised, manifold, here, epsilon)
+    gradients = problem.counts.gradients
+    inner = minimise(penalised, manifold, here, epsilon)
     n_iter = inner.n_iter
     for _ in range(problem.n_components):
         lower = leave_saddle(penalised, manifold, inner.sample, epsilon)
         if lower is None:
             break
-        inner = subsolver.minimise(penalised, manifold, lower, epsilon)
+        inner = minimise(penalised, manifold, lower, epsilon)
         n_iter += inner.n_iter
     there = inner.sample
     step = OuterStep(
@@ -286,7 +288,7 @@ def _outer_step(
         step_length=float(np.linalg.norm(there.point - here.point)),
         n_iter=n_iter,
         n_gradients=problem.counts.gradients - gradients,
-        n_hessian_products=problem.counts.hessian_products - products,
+        n_hessian_products=0,
         seconds=time.perf_counter() - began,
         message=inner.status.value,
     )

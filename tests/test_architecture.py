@@ -10,7 +10,6 @@ import fairpca
 ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 10,
-    "paper": 9,
     "selection": 8,
     "saving": 8,
     "table_model": 8,

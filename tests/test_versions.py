@@ -59,6 +59,6 @@ def test_every_package_that_the_core_imports_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = {re.match(r"[\w-]+", line)[0].replace("scikit-learn", "sklearn") for line in project["dependencies"]}
     package = Path(fairpca.__file__).parent
-    # The experiments and the command line have an extra of their own.
+    # The command line has an extra of its own.
     core = [path for path in package.rglob("*.py") if "cli" not in {*path.relative_to(package).parts}]
     assert set().union(*map(imported_packages, core)) == declared

@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 LOOPS := $(wildcard src/fairpca/compiled/*.[ch])
 
-.PHONY: demo test thorough packages coverage docs lint reference clean
+.PHONY: demo test thorough packages coverage docs lint reference paper paper-quick clean
 
 demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
@@ -37,6 +37,13 @@ lint: $(VENV)/.test
 # Own answers beside the published ones on identical rows, with ratios of speed.
 reference: $(VENV)/.test
 	$(BIN)/python benchmarks/reference.py
+
+# The experiments of the paper, into paper/: hours, or minutes with fewer splits and settings. A stopped run goes on.
+paper: $(VENV)/.test
+	$(BIN)/python -m experiments all --jobs 2
+
+paper-quick: $(VENV)/.test
+	$(BIN)/python -m experiments all --quick --jobs 2 --output paper-quick
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

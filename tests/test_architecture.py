@@ -10,7 +10,6 @@ import fairpca
 ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 10,
-    "paper": 9,
     "selection": 8,
     "saving": 8,
     "table_model": 8,
@@ -127,7 +126,7 @@ def test_private_modules_stay_in_their_folder(path):
 
 
 def test_the_core_needs_no_extra():
-    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "pymanopt", "cvxpy", "dask"}
+    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "dask"}
     extras |= {"pyarrow", "jinja2", "onnx", "skl2onnx"}
     for path in MODULES:
         if room(path) == "cli":

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
 RUNNABLE = [page for page in PAGES if snippets(page.read_text(encoding="utf-8"))]
-AT_ONCE = {"README.md", "models.md", "new-people.md", "paper.md", "scale.md"}
+AT_ONCE = {"README.md", "models.md", "new-people.md", "scale.md"}
 """Pages that `make test` runs, in one process; `make thorough` runs all, each as its reader would."""
 
 RUN_PAGE = [sys.executable, "-W", "error::UserWarning", str(ROOT / "docs" / "_ext" / "run_page.py")]

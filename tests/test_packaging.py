@@ -45,7 +45,6 @@ def test_the_estimator_loads_little_more_than_scikit_learn_does():
         "fairpca.plots",
         "fairpca.datasets",
         "fairpca.cli",
-        "fairpca.paper",
     )
     assert not [name for name in loaded if name.startswith((*heavy, *unasked))]
 

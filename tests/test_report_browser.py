@@ -8,9 +8,9 @@ from matplotlib import pyplot
 from sklearn.model_selection import train_test_split
 
 from browsers import browser, violations
+from experiments.output import table, write_page
 from fairpca import FairPCA, fair_pca_path
 from fairpca.datasets import load_german
-from fairpca.paper._page import Heading, Page, Paragraph, Picture, Table
 from fairpca.report import Report, make_report
 from people_tables import people
 
@@ -261,15 +261,14 @@ def test_it_can_be_printed(read):
 
 def test_pages_of_the_experiments_show_their_pictures(chromium, tmp_path):
     figure, _ = pyplot.subplots()
-    figure.savefig(tmp_path / "plot.png")
+    figure.savefig(tmp_path / "contrast.png")
     pyplot.close(figure)
-    page = Page("Numbers & figures")
-    page.add(Heading("Part"), Paragraph("Text."), Picture("plot", "A plot"), Table("Cells", ["a", "b"], [["c", "1"]]))
-    page.write(tmp_path, "page")
+    cells = table([["c", "1"]], ["a", "b"])
+    write_page(tmp_path, "contrast", {"goals": cells, "n_rows": 5, "tolerance": 0.1})
     context = chromium.new_context(viewport=PHONE, color_scheme="dark")
     shown, wrong = context.new_page(), []
     shown.on("console", lambda message: wrong.append(message.text))
-    shown.goto((tmp_path / "page.html").as_uri())
+    shown.goto((tmp_path / "contrast.html").as_uri())
     assert shown.evaluate("document.querySelector('img').naturalWidth") > 0
     assert violations(shown) == []
     context.close()

@@ -35,13 +35,13 @@ def test_the_engine_is_the_one_that_runs(name):
 
 def test_extras_that_are_not_installed_are_said(monkeypatch, capsys):
     def absent(package):
-        if package == "cvxpy":
+        if package == "skl2onnx":
             raise PackageNotFoundError(package)
         return version(package)
 
     monkeypatch.setattr("fairpca.versions.version", absent)
     fairpca.show_versions()
-    assert re.search(r"cvxpy +not installed \(fairpca\[sdp\]\)", capsys.readouterr().out)
+    assert re.search(r"skl2onnx +not installed \(fairpca\[onnx\]\)", capsys.readouterr().out)
 
 
 def imported_packages(path):
@@ -59,6 +59,6 @@ def test_every_package_that_the_core_imports_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = {re.match(r"[\w-]+", line)[0].replace("scikit-learn", "sklearn") for line in project["dependencies"]}
     package = Path(fairpca.__file__).parent
-    # The experiments and the command line have an extra of their own.
-    core = [path for path in package.rglob("*.py") if not {"cli", "paper"} & {*path.relative_to(package).parts}]
+    # The command line has an extra of its own.
+    core = [path for path in package.rglob("*.py") if "cli" not in {*path.relative_to(package).parts}]
     assert set().union(*map(imported_packages, core)) == declared

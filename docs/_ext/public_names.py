@@ -11,11 +11,10 @@ FOREIGN = ("sklearn", "numpy", "enum", "builtins")
 
 MODULES = [
     "fairpca",
-    *(f"fairpca.{name}" for name in ("metrics", "plots", "datasets", "baselines", "tables", "report", "paper")),
+    *(f"fairpca.{name}" for name in ("metrics", "plots", "datasets", "baselines", "tables", "report")),
     "fairpca.exceptions",
     *(f"fairpca.{name}" for name in ("solvers", "mmd", "comparison", "auditing", "planning", "selection", "saving")),
     *(f"fairpca.{name}" for name in ("fitting", "inference", "data", "rows", "geometry")),
-    "fairpca.solvers.unconstrained",
     "fairpca.mmd.exact",
 ]
 """Modules with public names, front doors first."""

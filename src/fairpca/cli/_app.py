@@ -15,13 +15,11 @@ from fairpca.cli._compare import run_compare
 from fairpca.cli._datasets import run_datasets
 from fairpca.cli._demo import run_demo
 from fairpca.cli._groups import grouped
-from fairpca.cli._guard import INTERRUPTED, guarded
-from fairpca.cli._paper import run_paper
+from fairpca.cli._guard import guarded
 from fairpca.cli._trade_off import run_path
 from fairpca.cli._transform import run_transform
 from fairpca.cli._usage import Commands
 from fairpca.cli.fit import run_fit
-from fairpca.paper import EXPERIMENTS
 
 app = typer.Typer(
     cls=Commands,
@@ -195,23 +193,3 @@ def demo(
 ) -> None:
     """Compare PCA with FairPCA on the bundled German Credit data, and write a report."""
     run_demo(Console(stderr=False), output, tolerance, seed)
-
-
-@app.command(epilog="Example: fairpca paper table1 --quick")
-@guarded
-def paper(
-    experiment: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
-    splits: Annotated[
-        int | None, typer.Option(help="Random splits; 10 by default, 2 with --quick.", show_default=False)
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
-    output: Annotated[Path, typer.Option(help="Folder for numbers, figures and pages.")] = Path("paper"),
-    data_home: given.DataHome = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and settings: minutes, not hours.")] = False,
-) -> None:
-    """Run a published experiment and put its numbers beside the published ones; a stopped run goes on."""
-    try:
-        run_paper(Console(stderr=False), experiment, output, splits, jobs, data_home, quick)
-    except KeyboardInterrupt:
-        typer.echo("interrupted: what is finished is stored, and the same command goes on from there.", err=True)
-        raise typer.Exit(INTERRUPTED) from None

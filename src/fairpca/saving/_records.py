@@ -10,26 +10,13 @@ import numpy as np
 from fairpca._utils.schema import Kind, check_fields
 from fairpca.comparison import NOTIONS
 from fairpca.mmd import Scales
-from fairpca.solvers import (
-    REPMS,
-    Budget,
-    Certificate,
-    FitResult,
-    GradientDescent,
-    Level,
-    NewtonBFGS,
-    OuterStep,
-    RiemannianBFGS,
-    Status,
-    TrustRegion,
-)
+from fairpca.solvers import REPMS, Budget, Certificate, FitResult, Level, OuterStep, Status
 
 SOLVER_CLASSES = (Budget, REPMS)
-SUBSOLVER_CLASSES = (NewtonBFGS, RiemannianBFGS, TrustRegion, GradientDescent)
 RUN_CLASSES = (FitResult, OuterStep, Level, Certificate)
 
 RECORDS: dict[str, type] = {
-    record.__name__: record for record in (*SOLVER_CLASSES, *SUBSOLVER_CLASSES, *RUN_CLASSES, Scales, *NOTIONS.values())
+    record.__name__: record for record in (*SOLVER_CLASSES, *RUN_CLASSES, Scales, *NOTIONS.values())
 }
 
 

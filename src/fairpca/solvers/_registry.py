@@ -8,10 +8,10 @@ import numpy as np
 from fairpca._utils.checks import check_name
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import FairSubspaceProblem
+from fairpca.solvers._repms import REPMS
 from fairpca.solvers._result import Callback, Solution
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget import Budget
-from fairpca.solvers.repms import REPMS
 
 
 class Solver(Protocol):

@@ -1,0 +1,2 @@
+"""The experiments of the paper, run again with this package: `python -m experiments --help`."""
+# SPDX-License-Identifier: MIT

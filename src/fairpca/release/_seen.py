@@ -1,0 +1,82 @@
+"""Whether rows are those of a fit: keyed hashes of rows, and how many new rows would coincide by themselves."""
+# SPDX-License-Identifier: MIT
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpca._utils.typing import AnyArray, FloatArray
+
+DIGITS = 1e6
+"""Rows that agree to a millionth of a deviation are the same: a projection of other blocks has other last bits."""
+
+MOST_SEEN = 0.01
+"""Share of rows of the fit, beyond those that coincide by themselves, that is let pass: a bound moves by as much."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeenRows:
+    """The rows of a fit, as numbers from which nobody gets them back without the key.
+
+    Attributes
+    ----------
+    key : ndarray of uint64 of shape (d,)
+        Odd random numbers.
+    scales : ndarray of shape (d,)
+        Deviations of columns.
+    hashes : ndarray of uint64 of shape (k,)
+        Hashes of distinct rows, increasing.
+    coinciding : float
+        Share of the rows that equal another one of them: so large a share of new people would coincide with one (Good
+        and Turing's estimate).
+    """
+
+    key: AnyArray
+    scales: FloatArray
+    hashes: AnyArray
+    coinciding: float
+
+    @classmethod
+    def of(cls, Z: FloatArray, generator: np.random.Generator) -> "SeenRows":
+        """Remember rows.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, d)
+            The rows.
+        generator : numpy.random.Generator
+            Draws the key.
+        """
+        scales = Z.std(axis=0)
+        scales = np.where(scales > 0, scales, 1.0)
+        key = np.asarray(generator.integers(0, 2**63, size=Z.shape[1], dtype=np.uint64)) * np.uint64(2) + np.uint64(1)
+        hashes, counts = np.unique(_hashes(Z, key, scales), return_counts=True)
+        return cls(key, scales, hashes, 1.0 - float(np.sum(counts == 1)) / len(Z))
+
+    def share(self, Z: FloatArray) -> float:
+        """Return the share of rows that were in the fit, beyond those that coincide by themselves."""
+        own = _hashes(Z, self.key, self.scales)
+        places = np.minimum(np.searchsorted(self.hashes, own), len(self.hashes) - 1)
+        found = float(np.mean(self.hashes[places] == own))
+        by_chance = self.coinciding + 4.0 * math.sqrt(self.coinciding * (1.0 - self.coinciding) / len(Z))
+        return max(0.0, (found - by_chance) / max(1.0 - by_chance, 1.0 / len(Z)))
+
+    def check_new(self, Z: FloatArray) -> None:
+        """Refuse rows of which too many were in the fit."""
+        share = self.share(Z)
+        if share > MOST_SEEN:
+            raise ValueError(
+                f"about {100 * share:.0f} % of these rows were in the fit, and what they show says nothing of new "
+                "people: certify rows that were used neither to fit nor to choose."
+            )
+
+
+def _hashes(Z: FloatArray, key: AnyArray, scales: FloatArray) -> AnyArray:
+    whole = np.rint(Z / scales * DIGITS).astype(np.int64).view(np.uint64)
+    total = np.zeros(len(Z), dtype=np.uint64)
+    for column, multiplier in zip(whole.T, key, strict=True):
+        # Mixed between columns: a sum of products alone would be the same for some rows that differ in two of them.
+        total = (total + column) * multiplier
+        total ^= total >> np.uint64(29)
+    return total

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.release._bound import AnyClassifierBound, any_classifier_bound
+from fairpca.release._places import Places
 from fairpca.release._release import Release
 
-__all__ = ["AnyClassifierBound", "Release", "any_classifier_bound"]
+__all__ = ["AnyClassifierBound", "Places", "Release", "any_classifier_bound"]

@@ -1,10 +1,12 @@
 """Places that rows are rounded to, and a nested path of merged places on which groups become more and more alike."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import pairwise_distances_argmin
@@ -19,27 +21,28 @@ N_FOLDS = 3
 """Folds of cross-fitted scores: a row's own label must not be in the score that places it."""
 
 
-class Scores(Protocol):
-    """What places are made in, in place of the rows themselves."""
-
-    def of(self, Z: FloatArray) -> FloatArray:
-        """Return a point for each row."""
-
-
 @dataclass(frozen=True, eq=False)
 class TaskScores:
-    """Where rows stand in what models say of a task and of the groups, each between 0 and 1.
+    r"""Where rows stand by what models say of a task, among everyone and among people of their groups.
+
+    With t the probability of a label and F_g its distribution function among the training rows of group g, the fair
+    score of a row is the place that its t has within groups, each as probable as a model of the groups says:
+
+    .. math:: F = \sum_g P(g \mid z) \, F_g(t).
 
     Attributes
     ----------
     models : list of HistGradientBoostingClassifier
-        One for the task and one for each protected attribute, fitted to all training rows.
-    quantiles : list of ndarray
-        Of each score, increasing, among training rows whose scores are from models that had not seen them.
+        Of the task, then of each protected attribute, fitted to all training rows.
+    within : list of list of list of ndarray
+        For each attribute, group and label but the first the scores t of training rows, increasing.
+    among : list of ndarray
+        Fair scores of training rows for each label but the first, then their t, increasing.
     """
 
     models: list[Any]
-    quantiles: list[FloatArray]
+    within: list[list[list[FloatArray]]]
+    among: list[FloatArray]
 
     @classmethod
     def fit(cls, Z: FloatArray, targets: list[AnyArray], seed: int) -> tuple["TaskScores", FloatArray]:
@@ -54,43 +57,50 @@ class TaskScores:
         seed : int
             Of folds.
         """
-        models, crossed = [], []
-        for target in targets:
-            known = target >= 0
-            model = HistGradientBoostingClassifier(random_state=seed)
-            folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-            fitted = model.fit(Z[known], target[known])
-            scores = _without_first(fitted.predict_proba(Z))
-            scores[known] = _without_first(
-                cross_val_predict(
-                    HistGradientBoostingClassifier(random_state=seed),
-                    Z[known],
-                    target[known],
-                    cv=folds,
-                    method="predict_proba",
-                )
-            )
-            models.append(fitted)
-            crossed.append(scores)
-        found = np.hstack(crossed)
-        own = cls(models, [np.sort(column) for column in found.T])
-        return own, own._standing(found)
+        models, crossed = zip(*(_cross_fitted(Z, target, seed) for target in targets), strict=True)
+        task = crossed[0][:, 1:]
+        within = [
+            [[np.sort(score[target == group]) for score in task.T] for group in np.unique(target[target >= 0])]
+            for target in targets[1:]
+        ]
+        found = np.hstack([_fair(within, crossed[1:], task), task])
+        own = cls(list(models), within, [np.sort(column) for column in found.T])
+        return own, _standing(own.among, found)
 
     def of(self, Z: FloatArray) -> FloatArray:
-        """Return the point of each row."""
-        return self._standing(np.hstack([_without_first(model.predict_proba(Z)) for model in self.models]))
-
-    def _standing(self, scores: FloatArray) -> FloatArray:
-        places = [
-            (np.searchsorted(known, column) + np.searchsorted(known, column, side="right")) / (2.0 * len(known))
-            for known, column in zip(self.quantiles, scores.T, strict=True)
-        ]
-        return np.column_stack(places)
+        """Return the point of each row: where it stands by fair scores, then by t."""
+        task, *groups = (model.predict_proba(Z) for model in self.models)
+        return _standing(self.among, np.hstack([_fair(self.within, groups, task[:, 1:]), task[:, 1:]]))
 
 
-def _without_first(probabilities: FloatArray) -> FloatArray:
-    """Return all but the first of probabilities that sum to 1."""
-    return np.asarray(probabilities, dtype=np.float64)[:, 1:]
+def _cross_fitted(Z: FloatArray, target: AnyArray, seed: int) -> tuple[Any, FloatArray]:
+    """Return a model of all rows, and probabilities of each row from models that have not seen it."""
+    known = target >= 0
+    model = HistGradientBoostingClassifier(random_state=seed)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    unseen = cross_val_predict(clone(model), Z[known], target[known], cv=folds, method="predict_proba")
+    fitted = model.fit(Z[known], target[known])
+    scores = np.asarray(fitted.predict_proba(Z), dtype=np.float64)
+    scores[known] = unseen
+    return fitted, scores
+
+
+def _fair(within: list[list[list[FloatArray]]], groups: Sequence[FloatArray], task: FloatArray) -> FloatArray:
+    """Return the fair scores of each label but the first, the mean over attributes."""
+    total = np.zeros_like(task)
+    for of_groups, probable in zip(within, groups, strict=True):
+        for known, share in zip(of_groups, probable.T, strict=True):
+            total += share[:, None] * _standing(known, task)
+    return total / len(within)
+
+
+def _standing(known: list[FloatArray], scores: FloatArray) -> FloatArray:
+    """Return the share of known scores below each, those that equal it by half."""
+    places = [
+        (np.searchsorted(own, column) + np.searchsorted(own, column, side="right")) / (2.0 * len(own))
+        for own, column in zip(known, scores.T, strict=True)
+    ]
+    return np.column_stack(places)
 
 
 @dataclass(frozen=True, eq=False)

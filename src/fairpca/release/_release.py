@@ -46,13 +46,14 @@ class Release(TransformerMixin, BaseEstimator):
     ----------
     kind : {"cells", "task", "noise"}, default="cells"
         "cells" rounds rows to `n_cells` places (k-means) of training rows, which are merged so that differences of
-        groups cancel at the least loss of variance. "task" makes places where boosting says the same of a label `y`
-        and of the groups, and merges them at the least loss of information on `y`. "noise" adds N(0, s^2), one draw for
-        each person, and rounds to multiples of s / 8.
+        groups cancel at the least loss of variance. "task" puts rows side by side that boosting gives
+        the same chance of a label `y`, and the same standing by it within their groups, which a merge then keeps: it
+        is best fitted to all features. "noise" adds N(0, s^2), one draw for each person, and rounds to multiples of
+        s / 8.
     n_cells : int, default=64
         Places before any are merged.
     output : {"centres", "codes"}, default="centres"
-        What is released of a place: its centre, of "task" the shares of labels in it, or its number.
+        What is released of a place: its centre, of "task" its fair scores, or its number.
     fairness, favourable, sensitive, min_group_size, small_groups, missing
         How people are compared, see `FairPCA`.
     against : {"each other", "all others"}, default="each other"
@@ -287,7 +288,7 @@ class Release(TransformerMixin, BaseEstimator):
         if self.output == "codes":
             return np.array(["cell"], dtype=object)
         if self.kind == "task":
-            return np.array([f"share of {label}" for label in self.classes_[1:]], dtype=object)
+            return np.array([f"fair score of {label}" for label in self.classes_[1:]], dtype=object)
         names = known if input_features is None else input_features
         return np.array([f"x{k}" for k in range(self.n_features_in_)] if names is None else names, dtype=object)
 
@@ -348,7 +349,8 @@ class Release(TransformerMixin, BaseEstimator):
                 raise ValueError('kind="task" learns to tell the groups: pass sensitive_features.')
             targets = [_learnable(target, used) for target in (labels, *attributes)]
             self._scores, points = TaskScores.fit(Z, targets, seed)
-            values = np.eye(len(self.classes_))[labels][:, 1:]
+            # Fair scores come first.
+            values = points[:, : len(self.classes_) - 1]
         n_places = min(int(self.n_cells), len(np.unique(points[used], axis=0)))
         self.places_ = Places.fit(points[used], values[used], weights[used], masses[used], n_places, seed)
         self.levels_ = self.places_.levels.max(axis=1) + 1.0

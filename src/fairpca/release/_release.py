@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, check_random_state, column_or_1d, validate_data
 
@@ -291,6 +292,12 @@ class Release(TransformerMixin, BaseEstimator):
             return np.array([f"fair score of {label}" for label in self.classes_[1:]], dtype=object)
         names = known if input_features is None else input_features
         return np.array([f"x{k}" for k in range(self.n_features_in_)] if names is None else names, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.output == "codes":
+            tags.transformer_tags.preserves_dtype = []
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -1,6 +1,7 @@
 """What is promised of released data holds, and what cannot be promised is refused."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,8 +48,16 @@ def with_noise(n=6000, d=1, target=0.15):
     return release.certify(Z[n // 2 :], sensitive_features=group[n // 2 :], target=target), Z
 
 
+FAILS = {
+    "check_sample_weight_equivalence_on_dense_data": "k-means draws its first centres from rows, not from their weights"
+}
+
+
 @uncertified
-@parametrize_with_checks([Release(), Release(n_cells=5, output="codes")])
+@parametrize_with_checks(
+    [Release(), Release(n_cells=5, output="codes")],
+    expected_failed_checks=lambda estimator: FAILS if estimator.n_cells == 5 else {},
+)
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -118,13 +127,11 @@ def test_several_groups_labels_and_segments():
     assert [m["name"] for m in pairs.measures] == ["a against b", "a against c", "b against c"]
     # Single bounds hold all at once and are wider; the largest distance needs no correction.
     assert max(m["upper_bound"] for m in pairs.measures) > pairs.upper_bound
-    alone = [
-        any_classifier_bound(cell[group != g], sensitive_features=group[group != g]).upper_bound
-        for g in ("c", "b", "a")
-    ]
+    kept = [group != left_out for left_out in "abc"]
+    alone = [any_classifier_bound(cell[rows], sensitive_features=group[rows]).upper_bound for rows in kept]
     assert pairs.upper_bound == pytest.approx(max(alone))
     others = any_classifier_bound(cell, sensitive_features=group, against="all others")
-    assert [m["name"] for m in others.measures][0] == "a against all others"
+    assert others.measures[0]["name"] == "a against all others"
     odds = any_classifier_bound(cell, sensitive_features=group == "a", y=y, fairness="equalized_odds")
     within = [any_classifier_bound(cell[y == k], sensitive_features=(group == "a")[y == k]).upper_bound for k in (0, 1)]
     assert odds.upper_bound == pytest.approx(max(within))
@@ -198,7 +205,7 @@ def test_distance_falls_along_merges_which_are_nested():
     differences -= differences.mean(axis=0)
     levels = merged(rng.uniform(1, 2, 20), rng.normal(size=(20, 3)), differences)
     distances = []
-    for coarse, fine in zip(levels[:-1], levels[1:], strict=True):
+    for coarse, fine in pairwise(levels):
         assert all(len(set(coarse[fine == cell])) == 1 for cell in set(fine))
         distances.append(np.abs(np.column_stack([np.bincount(coarse, d) for d in differences.T])).sum(axis=0))
     assert levels.max(axis=1).tolist() == list(range(1, 20))
@@ -454,27 +461,13 @@ def population(k, seed, tv):
     return base, other, moved
 
 
-def certified_wrongly(n, shares, k, seed, draws, target, groups=2, weighted=False):
-    """Return how often the level that a search stops at has a distance above the target."""
-    rng = np.random.default_rng(seed)
-    base, other, _ = population(k, seed, 0.35)
-    weights = base - other
-    levels = merged(base, rng.normal(size=(k, 2)), (base - other)[:, None])
-    true = np.array([0.5 * np.abs(np.bincount(cells, weights)).sum() for cells in levels])
-    sizes = np.maximum(1, np.round(n * np.array(shares) / np.sum(shares))).astype(int)
-    wrong = 0
-    for _ in range(draws):
-        counts = [rng.multinomial(size, p) for size, p in zip(sizes, (base, other), strict=True)]
-        passed = -1
-        for level, cells in enumerate(levels):
-            codes = np.concatenate([np.repeat(cells, count) for count in counts])
-            T = 0.5 * np.abs(np.bincount(codes, np.repeat([1 / sizes[0], -1 / sizes[1]], sizes), minlength=k)).sum()
-            q = math.sqrt(np.sum(1 / sizes))
-            if T + constant(1 / sizes.min() / q, 0.05) * q > target:
-                break
-            passed = level
-        wrong += passed >= 0 and true[passed] > target
-    return wrong / draws
+def sizes_of(n, shares):
+    return np.round(n * np.array(shares) / np.sum(shares)).astype(int)
+
+
+def drawn_differences(rng, sizes, base, other, draws):
+    """Differences of shares in each cell, of shape (draws, n_cells)."""
+    return rng.multinomial(sizes[0], base, draws) / sizes[0] - rng.multinomial(sizes[1], other, draws) / sizes[1]
 
 
 @pytest.mark.slow
@@ -482,19 +475,13 @@ def certified_wrongly(n, shares, k, seed, draws, target, groups=2, weighted=Fals
 @pytest.mark.parametrize("shares", [(1, 1), (1, 4), (1, 20)])
 @pytest.mark.parametrize("n", [300, 2000, 20_000])
 def test_coverage_with_known_populations(k, shares, n):
-    rng = np.random.default_rng(k * n)
-    sizes = np.round(n * np.array(shares) / np.sum(shares)).astype(int)
+    rng, sizes = np.random.default_rng(k * n), sizes_of(n, shares)
     group = np.repeat([0, 1], sizes)
+    slack = any_classifier_bound(np.arange(len(group)) % k, sensitive_features=group).measures[0]["slack"]
     for tv in (0.02, 0.1, 0.3):
         base, other, true = population(k, k, tv)
-        bounds = []
-        for _ in range(2000):
-            cells = np.concatenate([rng.choice(k, size, p=p) for size, p in zip(sizes, (base, other), strict=True)])
-            T = 0.5 * np.abs(np.bincount(cells, np.repeat([1, -1], sizes) / np.repeat(sizes, sizes))).sum()
-            bounds.append(T)
-        slack = any_classifier_bound(cells, sensitive_features=group).measures[0]["slack"]
-        # 2,000 draws of a bound that fails in exactly 5 % are below 93.9 % once in a hundred.
-        assert np.mean(np.array(bounds) + slack >= true) >= 0.945
+        distances = 0.5 * np.abs(drawn_differences(rng, sizes, base, other, 2000)).sum(axis=1)
+        assert np.mean(distances + slack >= true) >= 0.95
 
 
 @pytest.mark.slow
@@ -502,7 +489,20 @@ def test_coverage_with_known_populations(k, shares, n):
 @pytest.mark.parametrize("shares", [(1, 1), (1, 10)])
 @pytest.mark.parametrize("target", [0.1, 0.2])
 def test_searches_are_seldom_wrong(k, shares, target):
-    assert certified_wrongly(4000, shares, k, seed=k, draws=2000, target=target) <= 0.055
+    """The level at which a search stops has a distance above the target in 5 % of all cases at most."""
+    rng, sizes = np.random.default_rng(k), sizes_of(4000, shares)
+    base, other, _ = population(k, k, 0.35)
+    levels = merged(base, rng.normal(size=(k, 2)), (base - other)[:, None])
+    group = np.repeat([0, 1], sizes)
+    slack = any_classifier_bound(np.arange(len(group)) % k, sensitive_features=group).measures[0]["slack"]
+    cells = [np.eye(level.max() + 1)[level] for level in levels]
+    true = np.array([0.5 * np.abs((base - other) @ each).sum() for each in cells])
+    differences = drawn_differences(rng, sizes, base, other, 2000)
+    passed = np.array([0.5 * np.abs(differences @ each).sum(axis=1) + slack <= target for each in cells])
+    # All levels up to the first with too large a distance have passed.
+    assert true[-1] > target
+    first = int(np.argmax(true > target))
+    assert np.mean(passed[: first + 1].all(axis=0)) <= 0.05
 
 
 @pytest.mark.slow

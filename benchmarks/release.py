@@ -3,8 +3,8 @@
     python benchmarks/release.py                # about twenty minutes; fetches the data sets once
     python benchmarks/release.py Adult --save   # some of its parts, beside those that are saved already
 
-Half of the rows of a table fit, a fifth is kept for
-choices, three tenths certify; a task and the adversaries are learned on the first half and scored on the last part.
+Of at most 20,000 rows of a table half fit and three tenths certify; a task and adversaries learn on that half and are
+scored on the fifth that is left, which users need for choices, and on as many as 20,000 rows more.
 """
 
 import json
@@ -36,6 +36,8 @@ TABLES = {
     "Credit": (load_credit, "sex"),
 }
 MOST_ROWS = 20_000
+"""Rows to fit and to certify; as many more score adversaries."""
+
 N_COMPONENTS = 5
 TARGETS = (0.05, 0.10, 0.15)
 DRAWS = 2000
@@ -52,15 +54,13 @@ def table(name):
     kept = np.isin(values, names[np.argsort(-counts)[:2]])
     columns = [j for j, column in enumerate(data.feature_names) if not column.lower().startswith(attribute)]
     X, y = np.asarray(data.data)[kept][:, columns], np.asarray(data.target)[kept]
-    order = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
+    order = np.random.default_rng(0).permutation(len(X))[: 2 * MOST_ROWS]
     return X[order].astype(float), np.unique(y[order], return_inverse=True)[1], values[kept][order]
 
 
-def projected(X, sex):
+def projected(X, sex, fit):
     """Yield the rows after each map: standardised, then projected on five directions; and all features."""
-    scaled = StandardScaler().fit(X[: len(X) // 2])
-    X = scaled.transform(X)
-    fit = slice(0, len(X) // 2)
+    X = StandardScaler().fit(X[fit]).transform(X)
     difference = X[fit][sex[fit] == sex[0]].mean(axis=0) - X[fit][sex[fit] != sex[0]].mean(axis=0)
     S = np.cov(X[fit].T)
     values, axes = np.linalg.eigh(S)
@@ -85,48 +85,51 @@ def kept_of(released, Z):
     return 100 * (1 - ((released - Z) ** 2).sum() / ((Z - Z.mean(axis=0)) ** 2).sum())
 
 
-def judged(released, y, sex, half, last):
+def judged(released, y, sex, fit, new):
     """Return what a task and adversaries make of released rows."""
-    model = HistGradientBoostingClassifier(random_state=0).fit(released[half], y[half])
-    told = model.predict(released[last])
-    gap = abs(told[sex[last] == sex[0]].mean() - told[sex[last] != sex[0]].mean())
+    model = HistGradientBoostingClassifier(random_state=0).fit(released[fit], y[fit])
+    told = model.predict(released[new])
+    gap = abs(told[sex[new] == sex[0]].mean() - told[sex[new] != sex[0]].mean())
     read = {}
     for name, adversary in adversaries():
-        predicted = adversary.fit(released[half], sex[half]).predict(released[last])
-        read[name] = balanced_accuracy_score(sex[last], predicted)
-    auc = roc_auc_score(y[last], model.predict_proba(released[last])[:, 1])
-    return {"task_auc": auc, "task_accuracy": float(np.mean(told == y[last])), "gap": gap, "read": max(read.values())}
+        predicted = adversary.fit(released[fit], sex[fit]).predict(released[new])
+        read[name] = balanced_accuracy_score(sex[new], predicted)
+    auc = roc_auc_score(y[new], model.predict_proba(released[new])[:, 1])
+    return {"task_auc": auc, "task_accuracy": float(np.mean(told == y[new])), "gap": gap, "read": max(read.values())}
 
 
 def frontier(data):
     """Yield what is kept of a table at each target, and what adversaries read."""
     X, y, sex = table(data)
-    half, last = np.arange(len(X)) < len(X) // 2, np.arange(len(X)) >= int(0.7 * len(X))
-    for name, Z in projected(X, sex):
+    n, place = min(len(X), MOST_ROWS), np.arange(len(X))
+    fit, held = place < n // 2, (place >= int(0.7 * n)) & (place < n)
+    for name, Z in projected(X, sex, fit):
         for kind in ("task",) if name == "none" else ("cells", "noise"):
             began = time.perf_counter()
-            release = Release(kind, random_state=0).fit(Z[half], y[half], sensitive_features=sex[half])
-            row = {"part": data, "n": len(X), "map": name, "kind": kind, "seconds_fit": time.perf_counter() - began}
+            release = Release(kind, random_state=0).fit(Z[fit], y[fit], sensitive_features=sex[fit])
+            row = {"part": data, "n": n, "map": name, "kind": kind, "seconds_fit": time.perf_counter() - began}
             for target in TARGETS:
-                yield row | {"target": target} | of_target(release, Z, y, sex, half, last, target)
+                yield row | {"target": target} | of_target(release, Z, y, sex, fit, held, target)
 
 
-def of_target(release, Z, y, sex, half, last, target):
+def of_target(release, Z, y, sex, fit, held, target):
     began = time.perf_counter()
     try:
-        release.certify(Z[last], sensitive_features=sex[last], target=target)
+        release.certify(Z[held], sensitive_features=sex[held], target=target)
     except ValueError as error:
         return {"certified": False, "why": str(error).partition(":")[2].strip()[:60]}
     row = {"certified": True, "level": release.level_, "seconds_certify": time.perf_counter() - began}
     if release.kind == "noise":
         # Other targets are other releases, each with its own draws of the same people: for study alone.
         vars(release).pop("_released", None)
+        vars(release).pop("_key_check", None)
         released = release.transform(Z, ids=np.arange(len(Z)), key=KEY)
     else:
         released = release.transform(Z)
+    new = ~fit & ~held
     if released.shape == Z.shape:
-        row["variance_kept"] = kept_of(released[last], Z[last])
-    return row | judged(released, y, sex, half, last) | {"distance": release.certificate_.measures[0]["distance"]}
+        row["variance_kept"] = kept_of(released[new], Z[new])
+    return row | judged(released, y, sex, fit, new) | {"distance": release.certificate_.measures[0]["distance"]}
 
 
 def coverage():

@@ -407,6 +407,9 @@ def test_what_cannot_be_promised_is_refused_in_a_sentence():
         any_classifier_bound(
             np.arange(1000) % 3, sensitive_features=group[:1000], sample_weight=np.full(1000, 2.0), largest_weight=1.0
         )
+    apart = Release("noise", random_state=0).fit(Z[:1000], sensitive_features=group[:1000])
+    with pytest.raises(ValueError, match="further apart"):
+        apart.certify(np.vstack([Z[1000:-1], [[1e6, 1e6]]]), sensitive_features=group[1000:], target=0.4)
     with pytest.raises(ValueError, match='kind="task" keeps what tells a label'):
         Release("task").fit(Z, sensitive_features=group)
     with pytest.raises(ValueError, match="labels with few values"):

@@ -161,7 +161,8 @@ class Release(TransformerMixin, BaseEstimator):
         people = People(sensitive_features, y, control_features, sample_weight)
         check_same_rows(X, people.tables)
         Z = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        for name in ("certificate_", "level_", "_key_check", "_released"):
+        # Who was released with noise stays known: another fit makes a second release of them none the better.
+        for name in ("certificate_", "level_"):
             if hasattr(self, name):
                 delattr(self, name)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -222,13 +223,20 @@ class Release(TransformerMixin, BaseEstimator):
         allowed = target * (1.0 - sum(errors))
         slacks = np.array([each.slack(alpha, largest_weight) for each in sides])
         if slacks.max() >= allowed:
-            raise ValueError(_too_few_rows(sides, slacks, alpha, target, 1.0 - sum(errors)))
+            worst = sides[int(np.argmax(slacks))]
+            needed = worst.rows_needed(alpha, allowed, largest_weight)
+            raise ValueError(_too_few_rows(worst.record, target, slacks.max() / (1.0 - sum(errors)), needed))
         passed, found, n_levels = -1, np.zeros(len(sides)), 0
         for level, distances in enumerate(self._distances(Z, sides)):
             n_levels += 1
             if np.max(distances + slacks) > allowed:
                 break
             passed, found = level, distances
+        if n_levels == 0:
+            raise ValueError(
+                f"these rows lie further apart than {noise.MOST_POINTS:,} points of a grid reach, even with the most "
+                'noise of this release: leave far rows out, or use kind="cells".'
+            )
         if passed < 0:
             raise ValueError(
                 f"target={target:g} is out of reach: on these rows even the coarsest level of the release exceeds it. "
@@ -417,16 +425,16 @@ class Release(TransformerMixin, BaseEstimator):
                 "this is not the key of the first release, and noise from another key would be a second release, which "
                 "has less noise: find the key, or fit and certify a new release for other people."
             )
-        level = np.float64(self.level_).tobytes()
+        release = self._release_id + np.float64(self.level_).tobytes()
         released: dict[bytes, bytes] = dict(getattr(self, "_released", {}))
         for person, row in zip(people, np.ascontiguousarray(Z + 0.0), strict=True):
-            own = noise.keyed(secret, b"row", level, row.tobytes())[:16]
+            own = noise.keyed(secret, b"row", release, row.tobytes())[:16]
             if released.setdefault(noise.keyed(secret, b"person", person)[:16], own) != own:
                 raise ValueError(
                     f"the person {person.decode()!r} would be released a second time, with other numbers or another "
                     "noise level, and two releases have less noise than one: leave such rows out."
                 )
-        draws = noise.normal_draws(secret, self._release_id + level, people, Z.shape[1])
+        draws = noise.normal_draws(secret, release, people, Z.shape[1])
         self._key_check, self._released = check, released
         return noise.rounded(Z + self.level_ * draws, self.level_)
 
@@ -453,11 +461,10 @@ def _of_target(shown: AnyClassifierBound, target: float, n_levels: int) -> AnyCl
     return replace(shown, upper_bound=float(target), measures=measures, n_levels=n_levels)
 
 
-def _too_few_rows(sides: list[Sides], slacks: FloatArray, alpha: float, target: float, factor: float) -> str:
-    worst = int(np.argmax(slacks))
-    rows = " and ".join(map(str, sides[worst].record["sides"]))
+def _too_few_rows(record: dict[str, Any], target: float, smallest: float, needed: int) -> str:
+    rows = " and ".join(map(str, record["sides"]))
     return (
-        f"target={target:g} is out of reach: with {rows} rows ({sides[worst].record['name']}) nothing below "
-        f"{slacks[worst] / factor:.3f} can be shown, even of groups that do not differ. It takes at least "
-        f"{sides[worst].rows_needed(alpha, target * factor):,} rows in these shares, and more where groups differ."
+        f"target={target:g} is out of reach: with {rows} rows ({record['name']}) nothing below {smallest:.3f} can be "
+        f"shown, even of groups that do not differ. It takes at least {needed:,} rows in these shares, and more where "
+        "groups differ."
     )

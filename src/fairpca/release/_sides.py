@@ -130,10 +130,12 @@ class Sides:
         counts = np.array([np.sum(self.weights > 0), np.sum(self.weights < 0)])
         return float(np.sum(largest_weight / self.masses * np.sqrt(counts * math.log(2.0 / alpha) / 2.0)))
 
-    def rows_needed(self, alpha: float, bound: float) -> int:
+    def rows_needed(self, alpha: float, bound: float, largest_weight: float | None = None) -> int:
         """Return how many rows, divided as these are, it takes until the slack is no larger than a bound."""
         factor = 1.0
-        while _slack(self.squares / factor, self.heaviest / factor, alpha) > bound:
+        if largest_weight is not None:
+            factor = (self._slack_of_ratios(alpha, largest_weight) / bound) ** 2
+        while largest_weight is None and _slack(self.squares / factor, self.heaviest / factor, alpha) > bound:
             factor *= 1.05
         return math.ceil(factor * self.record["n_rows"])
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fairpca.estimator import FairPCA
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
+    from fairpca.release import Release, any_classifier_bound
     from fairpca.saving import load
     from fairpca.selection import FairPCACV
     from fairpca.versions import show_versions
@@ -24,8 +25,10 @@ __all__ = [
     "FairPCACV",
     "FairPCAPath",
     "Plan",
+    "Release",
     "Verification",
     "__version__",
+    "any_classifier_bound",
     "audit",
     "fair_pca_path",
     "load",
@@ -42,7 +45,9 @@ _HOMES = {
     "FairPCACV": "selection",
     "FairPCAPath": "path",
     "Plan": "planning",
+    "Release": "release",
     "Verification": "auditing",
+    "any_classifier_bound": "release",
     "audit": "auditing",
     "fair_pca_path": "path",
     "load": "saving",

@@ -46,7 +46,7 @@ class NoSensitiveFeaturesWarning(UserWarning):
 
 
 class NotCertifiedWarning(UserWarning):
-    """No model could be shown to keep below a target on people that it has not seen."""
+    """No model could be shown to keep below a target on new people, or a release was not certified."""
 
 
 class RankWarning(UserWarning):

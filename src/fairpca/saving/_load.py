@@ -7,11 +7,12 @@ from typing import Any
 
 from fairpca._utils.checks import check_name
 from fairpca._utils.typing import AnyArray
-from fairpca.saving import _fair_pca, _table_model
+from fairpca.saving import _fair_pca, _release, _table_model
 from fairpca.saving._archive import naming, read_archive
 
 READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {
     _fair_pca.KIND: _fair_pca.fair_pca_from_archive,
+    _release.KIND: _release.release_from_archive,
     _table_model.KIND: _table_model.table_model_from_archive,
 }
 """Who makes a model of a document and arrays, by the kind that the document names."""
@@ -30,7 +31,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : FairPCA or TableModel
+    model : FairPCA, TableModel or Release
         The model, one of `fairpca fit` with its way from tables to numbers: `transform` gives the same numbers, to the
         last bit.
 

@@ -1,0 +1,563 @@
+"""What is promised of released data holds, and what cannot be promised is refused."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import fairpca
+from fairpca import Release, any_classifier_bound
+from fairpca.exceptions import ModelFileError, NotCertifiedWarning
+from fairpca.release._noise import drawn_distance, grid_distance, grid_error, normal_draws, rounded
+from fairpca.release._places import merged
+from fairpca.release._sides import constant
+
+KEY = b"sixteen or more secret bytes"
+uncertified = pytest.mark.filterwarnings("ignore::fairpca.exceptions.NotCertifiedWarning")
+
+
+def people(n, seed=0, shift=0.4, d=2):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b"], n)
+    Z = rng.normal(size=(n, d))
+    Z[:, 0] += shift * (group == "b")
+    y = (Z[:, -1] + rng.normal(size=n) > 0).astype(int)
+    return Z, group, y
+
+
+@pytest.fixture(scope="module")
+def certified():
+    Z, group, _ = people(8000)
+    release = Release(random_state=0).fit(Z[:4000], sensitive_features=group[:4000])
+    return release.certify(Z[4000:], sensitive_features=group[4000:], target=0.12)
+
+
+def with_noise(n=6000, d=1, target=0.15):
+    Z, group, _ = people(n, d=d)
+    release = Release("noise", random_state=0).fit(Z[: n // 2], sensitive_features=group[: n // 2])
+    return release.certify(Z[n // 2 :], sensitive_features=group[n // 2 :], target=target), Z
+
+
+FAILS = {
+    "check_sample_weight_equivalence_on_dense_data": "k-means draws its first centres from rows, not from their weights"
+}
+
+
+@uncertified
+@parametrize_with_checks(
+    [Release(), Release(n_cells=5, output="codes")],
+    expected_failed_checks=lambda estimator: FAILS if estimator.n_cells == 5 else {},
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("sizes", [(150, 150), (2000, 100), (1000, 1000), (20_000, 20_000)])
+def test_the_constant_lies_between_the_normal_and_hoeffdings(sizes):
+    q = math.sqrt(sum(1 / n for n in sizes))
+    for alpha in (0.2, 0.05, 0.01):
+        c = constant(1 / min(sizes) / q, alpha)
+        assert norm.isf(alpha) / 2 < c <= math.sqrt(-math.log(alpha) / 2)
+    if min(sizes) >= 1000:
+        assert constant(1 / min(sizes) / q, 0.05) < 0.91
+
+
+@pytest.mark.parametrize("sizes", [(30, 30), (200, 200), (1500, 1500), (400, 40), (3000, 150)])
+def test_two_cells_are_covered_by_exact_probabilities(sizes):
+    """With two cells nothing but the slack protects: the failure probability is a sum over two binomials."""
+    m, n = sizes
+    q = math.sqrt(1 / m + 1 / n)
+    slack = constant(1 / min(sizes) / q, 0.05) * q
+    counts = np.arange(m + 1)
+    worst = 0.0
+    for p in (0.02, 0.1, 0.3, 0.5, 0.6, 0.8, 0.95):
+        for tv in (0.01, 0.05, 0.1, 0.3, 0.5):
+            if p + tv > 1:
+                continue
+            # Fails where |share_0 - share_1| + slack < tv.
+            lowest, highest = n * (counts / m - tv + slack), n * (counts / m + tv - slack)
+            inside = binom.cdf(np.ceil(highest) - 1, n, p + tv) - binom.cdf(np.floor(lowest), n, p + tv)
+            worst = max(worst, float(binom.pmf(counts, m, p) @ np.where(tv > slack, np.maximum(inside, 0), 0)))
+    assert worst <= 0.05
+    if min(sizes) >= 1500:
+        assert worst > 0.02  # the slack is not wasteful where rows are many
+
+
+def test_a_bound_of_two_cells_is_what_the_formula_says():
+    group, cell = np.repeat([0, 1], [400, 600]), np.concatenate([np.arange(400) < 100, np.arange(600) < 300])
+    bound = any_classifier_bound(cell, sensitive_features=group)
+    (measure,) = bound.measures
+    assert measure["distance"] == pytest.approx(0.25)
+    assert measure["slack"] <= math.sqrt((1 / 400 + 1 / 600) * math.log(20) / 2) + 1e-12
+    assert bound.upper_bound == measure["upper_bound"] == pytest.approx(0.25 + measure["slack"])
+    assert bound.balanced_accuracy == (1 + bound.upper_bound) / 2
+    assert bound.auc == 0.5 + bound.upper_bound - bound.upper_bound**2 / 2
+    assert bound.accuracy == pytest.approx(0.6 + 0.4 * bound.upper_bound)
+    assert "No classifier, however it is built" in str(bound)
+    assert bound.to_dict()["auc"] == bound.auc
+
+
+def test_swapped_groups_and_renamed_cells_give_the_same_bound():
+    rng = np.random.default_rng(0)
+    group, cell = rng.integers(0, 2, 900), rng.integers(0, 6, 900)
+    bound = any_classifier_bound(cell, sensitive_features=group).upper_bound
+    assert any_classifier_bound(cell, sensitive_features=1 - group).upper_bound == pytest.approx(bound, abs=1e-12)
+    names = np.array(list("uvwxyz"), dtype=object)[cell]
+    assert any_classifier_bound(names, sensitive_features=group).upper_bound == pytest.approx(bound, abs=1e-12)
+    two = np.column_stack([cell % 2, cell // 2])
+    assert any_classifier_bound(two, sensitive_features=group).upper_bound == pytest.approx(bound, abs=1e-12)
+
+
+def test_several_groups_labels_and_segments():
+    rng = np.random.default_rng(0)
+    n = 3000
+    group, y, part = rng.choice(["a", "b", "c"], n), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    cell = rng.integers(0, 4, n)
+    pairs = any_classifier_bound(cell, sensitive_features=group)
+    assert [m["name"] for m in pairs.measures] == ["a against b", "a against c", "b against c"]
+    # Single bounds hold all at once and are wider; the largest distance needs no correction.
+    assert max(m["upper_bound"] for m in pairs.measures) > pairs.upper_bound
+    kept = [group != left_out for left_out in "abc"]
+    alone = [any_classifier_bound(cell[rows], sensitive_features=group[rows]).upper_bound for rows in kept]
+    assert pairs.upper_bound == pytest.approx(max(alone))
+    others = any_classifier_bound(cell, sensitive_features=group, against="all others")
+    assert others.measures[0]["name"] == "a against all others"
+    odds = any_classifier_bound(cell, sensitive_features=group == "a", y=y, fairness="equalized_odds")
+    within = [any_classifier_bound(cell[y == k], sensitive_features=(group == "a")[y == k]).upper_bound for k in (0, 1)]
+    assert odds.upper_bound == pytest.approx(max(within))
+    assert "equalized odds gap" in str(odds)
+    opportunity = any_classifier_bound(cell, sensitive_features=group == "a", y=y, fairness="equal_opportunity")
+    assert opportunity.upper_bound == pytest.approx(within[1])
+    assert len(any_classifier_bound(cell, sensitive_features=group, control_features=part).measures) == 6
+    both = {"group": group, "part": part}
+    assert len(any_classifier_bound(cell, sensitive_features=both).measures) == 4
+    assert len(any_classifier_bound(cell, sensitive_features=both, sensitive="intersections").measures) == 15
+
+
+def test_weights_by_design_count_as_their_squares():
+    rng = np.random.default_rng(0)
+    group, cell = rng.integers(0, 2, 4000), rng.integers(0, 4, 4000)
+    equal = any_classifier_bound(cell, sensitive_features=group)
+    same = any_classifier_bound(cell, sensitive_features=group, sample_weight=np.full(4000, 3.0))
+    assert same.upper_bound == pytest.approx(equal.upper_bound)
+    weight = rng.uniform(0.2, 5, 4000)
+    weighted = any_classifier_bound(cell, sensitive_features=group, sample_weight=weight)
+    assert weighted.measures[0]["slack"] > equal.measures[0]["slack"]
+    drawn = any_classifier_bound(cell, sensitive_features=group, sample_weight=weight, largest_weight=5.0)
+    assert drawn.measures[0]["slack"] > weighted.measures[0]["slack"]
+    assert "drawn with the people" in str(drawn)
+
+
+def test_known_errors_of_the_attribute_widen_the_bound():
+    rng = np.random.default_rng(0)
+    group, cell = rng.integers(0, 2, 4000), rng.integers(0, 4, 4000)
+    plain = any_classifier_bound(cell, sensitive_features=group).upper_bound
+    wrong = any_classifier_bound(cell, sensitive_features=group, attribute_error=(0.1, 0.05)).upper_bound
+    assert wrong == pytest.approx(plain / 0.85)
+
+
+@pytest.mark.parametrize("level", [0.5, 1.0, 3.0])
+def test_noise_between_two_points_has_the_known_distance(level):
+    Z, weights = np.array([[0.03], [1.0]]), np.array([1.0, -1.0])
+    known = 2 * norm.cdf(0.97 / (2 * level)) - 1
+    # Rounding to s / 8 hides a little.
+    assert known - 2e-3 < grid_distance(Z, weights, level) <= known + grid_error(1)
+    drawn = drawn_distance(Z, weights, level, 1e-3, np.random.default_rng(0))
+    assert known <= drawn < known + 0.06
+
+
+def test_grid_and_draws_agree_and_fall_with_noise():
+    Z, group, _ = people(600)
+    weights = np.where(group == "a", 1 / np.sum(group == "a"), -1 / np.sum(group == "b"))
+    found = [grid_distance(Z, weights, level) for level in (0.3, 0.6, 1.2, 2.4)]
+    drawn = [drawn_distance(Z, weights, level, 1e-3, np.random.default_rng(0)) for level in (0.3, 0.6, 1.2, 2.4)]
+    assert found == sorted(found, reverse=True)
+    assert all(0 < d - g < 0.03 for d, g in zip(drawn, found, strict=True))
+    assert grid_distance(Z, -weights, 0.6) == pytest.approx(found[1])
+    assert grid_distance(Z[:, ::-1], weights, 0.6) == pytest.approx(found[1], abs=2 * grid_error(2))
+    assert grid_distance(np.vstack([Z, [[1e6, 0], [0, 1e6]]]), np.append(weights, [0, 0]), 0.3) is None
+
+
+def test_distances_on_a_grid_are_those_of_what_is_released():
+    """Against released rows themselves, many of them for each row."""
+    rng = np.random.default_rng(0)
+    Z, weights = np.array([[0.0], [0.4], [1.1]]), np.array([0.5, 0.5, -1.0])
+    chosen = rng.choice(3, 400_000)
+    released = rounded(Z[chosen] + 0.7 * rng.normal(size=(400_000, 1)), 0.7)
+    codes = np.unique(released, return_inverse=True)[1].ravel()
+    shares = np.bincount(codes, 3 * weights[chosen] / 400_000)
+    assert grid_distance(Z, weights, 0.7) == pytest.approx(0.5 * np.abs(shares).sum(), abs=5e-3)
+
+
+def test_distance_falls_along_merges_which_are_nested():
+    rng = np.random.default_rng(0)
+    differences = rng.normal(size=(20, 2))
+    differences -= differences.mean(axis=0)
+    levels = merged(rng.uniform(1, 2, 20), rng.normal(size=(20, 3)), differences)
+    distances = []
+    for coarse, fine in pairwise(levels):
+        assert all(len(set(coarse[fine == cell])) == 1 for cell in set(fine))
+        distances.append(np.abs(np.column_stack([np.bincount(coarse, d) for d in differences.T])).sum(axis=0))
+    assert levels.max(axis=1).tolist() == list(range(1, 20))
+    assert np.all(np.diff(distances, axis=0) >= -1e-12)
+
+
+def test_a_certified_release_promises_its_target(certified):
+    assert certified.certificate_.upper_bound == 0.12
+    assert 1 < certified.level_ < 64
+    assert certified.certificate_.n_levels == certified.level_  # the coarsest has two cells, and the next one failed
+    assert "demographic parity gap above 12.0 points" in str(certified.certificate_)
+    # On the same rows the bound of the level alone is smaller, and is not what is promised.
+    (measure,) = certified.certificate_.measures
+    assert measure["distance"] + measure["slack"] <= 0.12
+    assert measure["upper_bound"] == 0.12
+    assert measure["accuracy"] == pytest.approx(max(measure["sides"]) / 4000 * 0.88 + 0.12, abs=1e-9)
+
+
+def test_bounds_differ_from_level_to_level(certified):
+    Z, group, _ = people(4000, seed=1)
+    codes = certified.places_.codes(Z)
+    bounds = [any_classifier_bound(cells[codes], sensitive_features=group) for cells in certified.places_.levels]
+    distances = [bound.measures[0]["distance"] for bound in bounds]
+    assert np.all(np.diff(distances) >= -1e-12)
+    assert len({round(d, 6) for d in distances}) > 20
+
+
+def test_the_search_stops_at_the_first_level_that_fails():
+    Z, group, _ = people(8000)
+    release = Release(random_state=0).fit(Z[:4000], sensitive_features=group[:4000])
+    levels = [
+        release.certify(Z[4000:], sensitive_features=group[4000:], target=t).level_ for t in (0.06, 0.09, 0.12, 0.2)
+    ]
+    assert levels == sorted(levels)
+    assert levels[0] < levels[-1]
+
+
+def test_transform_gives_centres_or_numbers_and_warns_without_certificate(certified):
+    Z, group, _ = people(3000, seed=2)
+    released = certified.transform(Z)
+    codes = clone(certified).set_params(output="codes")
+    codes.fit(*people(8000)[:1])
+    assert len(np.unique(released, axis=0)) <= certified.level_
+    assert np.array_equal(certified.transform(Z[:5]), released[:5])
+    with pytest.warns(NotCertifiedWarning, match="no certificate"):
+        assert codes.transform(Z).shape == (3000, 1)
+    pandas = pytest.importorskip("pandas")
+    frame = clone(certified).set_output(transform="pandas")
+    frame.fit(pandas.DataFrame(Z, columns=["one", "two"]), sensitive_features=group)
+    frame.certify(pandas.DataFrame(people(4000, 5)[0], columns=["one", "two"]), sensitive_features=people(4000, 5)[1])
+    assert frame.transform(pandas.DataFrame(Z, columns=["one", "two"])).columns.tolist() == ["one", "two"]
+
+
+def test_after_any_reduction():
+    Z, group, _ = people(6000, d=4)
+    pipeline = make_pipeline(PCA(2), Release(random_state=0))
+    pipeline.fit(Z[:3000], release__sensitive_features=group[:3000])
+    pipeline[-1].certify(pipeline[:-1].transform(Z[3000:]), sensitive_features=group[3000:], target=0.15)
+    assert pipeline.transform(Z[:7]).shape == (7, 2)
+    # The rows of the fit are known again, though projected in other blocks.
+    with pytest.raises(ValueError, match=r"100 % of these rows were in the fit"):
+        pipeline[-1].certify(pipeline[:-1].transform(Z[:1501]), sensitive_features=group[:1501])
+
+
+ADVERSARIES = {
+    "boosting": lambda: HistGradientBoostingClassifier(max_iter=30, class_weight="balanced", random_state=0),
+    "neighbours": lambda: KNeighborsClassifier(25),
+    "tree": lambda: DecisionTreeClassifier(class_weight="balanced", random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", ["cells", "task", "noise"])
+def test_no_adversary_exceeds_the_bound(kind):
+    Z, group, y = people(16_000, seed=3, shift=0.6)
+    fit, hold, new = slice(0, 5000), slice(5000, 9000), slice(9000, None)
+    release = Release(kind, n_cells=24, random_state=0).fit(Z[fit], y[fit], sensitive_features=group[fit])
+    release.certify(Z[hold], sensitive_features=group[hold], target=0.2)
+    known = {"ids": np.arange(len(Z)), "key": KEY} if kind == "noise" else {}
+    released = release.transform(Z, **known)
+    for make in ADVERSARIES.values():
+        adversary = make().fit(released[fit], group[fit])
+        # Three thousandths for the 7,000 rows that the adversary is scored on, whose groups differ by chance.
+        assert balanced_accuracy_score(group[new], adversary.predict(released[new])) <= 0.6 + 0.003
+    task = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(released[fit], y[fit])
+    told = task.predict(released[new])
+    assert abs(told[group[new] == "a"].mean() - told[group[new] == "b"].mean()) <= 0.2
+
+
+def test_cells_for_a_task_keep_more_of_it():
+    rng = np.random.default_rng(0)
+    n = 12_000
+    group = rng.integers(0, 2, n)
+    Z = rng.normal(size=(n, 6))
+    y = (Z[:, 5] + 0.5 * rng.normal(size=n) > 0).astype(int)
+    Z[:, :5] *= 3
+    Z[:, 0] += group
+    fit, hold, new = slice(0, 4000), slice(4000, 8000), slice(8000, None)
+    kept = {}
+    for kind in ("cells", "task"):
+        release = Release(kind, n_cells=32, random_state=0).fit(Z[fit], y[fit], sensitive_features=group[fit])
+        release.certify(Z[hold], sensitive_features=group[hold], target=0.1)
+        model = DecisionTreeClassifier(max_leaf_nodes=16).fit(release.transform(Z[fit]), y[fit])
+        kept[kind] = model.score(release.transform(Z[new]), y[new])
+    assert release.get_feature_names_out().tolist() == ["fair score of 1"]
+    assert kept["task"] > kept["cells"] + 0.1
+
+
+def test_several_groups_and_labels_are_certified_together():
+    rng = np.random.default_rng(0)
+    group, y = rng.choice(["a", "b", "c"], 12_000), rng.integers(0, 2, 12_000)
+    Z = rng.normal(size=(12_000, 2)) + 0.3 * (group == "c")[:, None] * y[:, None]
+    release = Release(fairness="equalized_odds", n_cells=16, random_state=0)
+    release.fit(Z[:6000], y[:6000], sensitive_features=group[:6000])
+    release.certify(Z[6000:], y[6000:], sensitive_features=group[6000:], target=0.15)
+    assert len(release.certificate_.measures) == 6
+    cells = release.transform(Z[6000:])
+    shown = any_classifier_bound(cells, sensitive_features=group[6000:], y=y[6000:], fairness="equalized_odds")
+    assert shown.upper_bound <= 0.15
+    assert "equalized odds gap above 15.0 points" in str(release.certificate_)
+
+
+def test_noise_belongs_to_the_person():
+    release, Z = with_noise()
+    ids = np.arange(len(Z))
+    once = release.transform(Z[:50], ids=ids[:50], key=KEY)
+    again = release.transform(Z[:50][::-1], ids=ids[:50][::-1].astype(float), key=KEY)[::-1]
+    assert np.array_equal(once, again)
+    assert not np.array_equal(once, Z[:50])
+    # Numbers that are multiples of s / 8 have no last bits to learn from.
+    steps = once * 8 / release.level_
+    assert np.allclose(steps, np.rint(steps), atol=1e-9)
+    draws = normal_draws(KEY, b"other", [str(k).encode() for k in range(20_000)], 3)
+    assert np.abs(draws.mean(axis=0)).max() < 0.03
+    assert np.abs(np.cov(draws.T) - np.eye(3)).max() < 0.05
+
+
+def test_there_is_no_way_to_noise_by_row():
+    release, Z = with_noise()
+    same = release.transform(np.repeat(Z[:1], 30, axis=0), ids=["one person"] * 30, key=KEY)
+    assert len(np.unique(same)) == 1
+    for ids, message in [
+        (None, "noise belongs to a person"),
+        (np.arange(3), "one for each of the 5 rows"),
+        ([1, 2, None, 4, 5], "None in row 2"),
+        ([1.5, 2, 3, 4, 5], "1.5 in row 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            release.transform(Z[:5], ids=ids, key=KEY)
+    for key in (None, b"short", "text that is long enough"):
+        with pytest.raises(ValueError, match="secret bytes"):
+            release.transform(Z[:5], ids=np.arange(5), key=key)
+
+
+def test_a_second_release_of_the_same_people_is_refused():
+    release, Z = with_noise()
+    ids = [f"person {k}" for k in range(20)]
+    release.transform(Z[:20], ids=ids, key=KEY)
+    with pytest.raises(ValueError, match="'person 3' would be released a second time"):
+        release.transform(Z[:20] + 0.1 * (np.arange(20) == 3)[:, None], ids=ids, key=KEY)
+    with pytest.raises(ValueError, match="not the key of the first release"):
+        release.transform(Z[:20], ids=ids, key=KEY[::-1])
+    rows, group, _ = people(6000, seed=9, d=1)
+    release.certify(rows, sensitive_features=group, target=0.3)
+    with pytest.raises(ValueError, match="a second time"):
+        release.transform(Z[:20], ids=ids, key=KEY)
+
+
+def test_noise_in_three_columns_is_certified_by_draws():
+    Z, group, _ = people(3000, d=3, shift=0.2)
+    release = Release("noise", random_state=0).fit(Z[:1500], sensitive_features=group[:1500])
+    release.certify(Z[1500:], sensitive_features=group[1500:], target=0.2)
+    assert release.certificate_.upper_bound == 0.2
+    assert release.transform(Z[:4], ids=np.arange(4), key=KEY).shape == (4, 3)
+
+
+def test_what_cannot_be_promised_is_refused_in_a_sentence():
+    Z, group, y = people(2000)
+    release = Release(n_cells=8, random_state=0).fit(Z[:1000], sensitive_features=group[:1000])
+    few = {"X": Z[1000:1100], "sensitive_features": group[1000:1100]}
+    with pytest.raises(ValueError, match=r"out of reach: with \d+ and \d+ rows .* It takes at least [\d,]+ rows"):
+        release.certify(**few, target=0.05)
+    far = Release(n_cells=2, random_state=0).fit(Z[:1000] + 9 * (group[:1000] == "a")[:, None])
+    with pytest.raises(ValueError, match="even the coarsest level"):
+        far.certify(Z[1000:] + 9 * (group[1000:] == "a")[:, None], sensitive_features=group[1000:], target=0.2)
+    for name in ("certificate_", "level_"):
+        assert not hasattr(far, name)
+    with pytest.raises(ValueError, match="were in the fit"):
+        release.certify(Z[500:1600], sensitive_features=group[500:1600], target=0.2)
+    with pytest.raises(ValueError, match="a against new is new"):
+        release.certify(Z[1000:], sensitive_features=np.append(group[1000:-100], ["new"] * 100), target=0.4)
+    with pytest.raises(ValueError, match="sensitive_features=None"):
+        release.certify(Z[1000:], sensitive_features=None)
+    with pytest.raises(ValueError, match="cut it into ranges"):
+        any_classifier_bound(np.arange(1000) % 3, sensitive_features=Z[:1000, 0])
+    for error in ((0.5, 0.6), 0.1, (0.1, -0.1)):
+        with pytest.raises(ValueError, match="attribute_error"):
+            any_classifier_bound(np.arange(1000) % 3, sensitive_features=group[:1000], attribute_error=error)
+    with pytest.raises(ValueError, match="largest_weight"):
+        any_classifier_bound(
+            np.arange(1000) % 3, sensitive_features=group[:1000], sample_weight=np.full(1000, 2.0), largest_weight=1.0
+        )
+    apart = Release("noise", random_state=0).fit(Z[:1000], sensitive_features=group[:1000])
+    with pytest.raises(ValueError, match="further apart"):
+        apart.certify(np.vstack([Z[1000:-1], [[1e6, 1e6]]]), sensitive_features=group[1000:], target=0.4)
+    with pytest.raises(ValueError, match='kind="task" keeps what tells a label'):
+        Release("task").fit(Z, sensitive_features=group)
+    with pytest.raises(ValueError, match="labels with few values"):
+        Release("task").fit(Z, Z[:, 0], sensitive_features=group)
+    with pytest.raises(ValueError, match="numbers places"):
+        Release("noise", output="codes").fit(Z, y, sensitive_features=group)
+    with pytest.raises(ValueError, match="noise is drawn once"):
+        Release("noise").fit(Z, sensitive_features=group).transform(Z, ids=np.arange(2000), key=KEY)
+    assert "promise nothing" in str(any_classifier_bound(Z[:1000], sensitive_features=group[:1000]))
+
+
+def test_common_duplicates_are_no_rows_of_the_fit():
+    rng = np.random.default_rng(0)
+    cells, group = rng.integers(0, 30, (8000, 2)).astype(float), rng.integers(0, 2, 8000)
+    release = Release(n_cells=16, random_state=0).fit(cells[:4000], sensitive_features=group[:4000])
+    release.certify(cells[4000:], sensitive_features=group[4000:], target=0.2)
+    mixed = rng.normal(size=(3000, 2))
+    mixed[:1000] = 0.0
+    release.fit(mixed[:2000], sensitive_features=group[:2000])
+    with pytest.raises(ValueError, match="were in the fit"):
+        release.certify(mixed[1000:], sensitive_features=group[1000:3000], target=0.2)
+
+
+def test_a_release_of_cells_is_saved_without_anything_of_rows(certified, tmp_path):
+    certified.save(tmp_path / "release.fairpca")
+    loaded = fairpca.load(tmp_path / "release.fairpca")
+    Z = people(500, seed=4)[0]
+    assert np.array_equal(loaded.transform(Z), certified.transform(Z))
+    assert loaded.certificate_ == certified.certificate_
+    assert loaded.get_params() == certified.get_params()
+    with pytest.raises(ValueError, match="does not know the rows of its fit"):
+        loaded.certify(Z, sensitive_features=people(500, seed=4)[1])
+    with pytest.raises(ValueError, match="no certificate"):
+        Release(n_cells=4).fit(Z).save(tmp_path / "none.fairpca")
+    with pytest.raises(ValueError, match='kind="cells"'):
+        with_noise()[0].save(tmp_path / "noise.fairpca")
+    broken = (tmp_path / "release.fairpca").read_bytes()
+    (tmp_path / "broken.fairpca").write_bytes(broken.replace(b'"upper_bound": 0.12', b'"upper_bound": 0.02', 1))
+    with pytest.raises(ModelFileError):
+        fairpca.load(tmp_path / "broken.fairpca")
+
+
+def population(k, seed, tv):
+    """Two distributions over k cells at a known distance."""
+    rng = np.random.default_rng(seed)
+    base = rng.dirichlet(np.full(k, 2.0))
+    half = np.cumsum(base) <= 0.5 if k > 2 else np.array([True, False])
+    other = base.copy()
+    moved = min(tv, 0.9 * base[half].sum())
+    other[half] -= moved * base[half] / base[half].sum()
+    other[~half] += moved * base[~half] / base[~half].sum()
+    return base, other, moved
+
+
+def sizes_of(n, shares):
+    return np.round(n * np.array(shares) / np.sum(shares)).astype(int)
+
+
+def drawn_differences(rng, sizes, base, other, draws):
+    """Differences of shares in each cell, of shape (draws, n_cells)."""
+    return rng.multinomial(sizes[0], base, draws) / sizes[0] - rng.multinomial(sizes[1], other, draws) / sizes[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 8, 32, 128])
+@pytest.mark.parametrize("shares", [(1, 1), (1, 4), (1, 20)])
+@pytest.mark.parametrize("n", [300, 2000, 20_000])
+def test_coverage_with_known_populations(k, shares, n):
+    rng, sizes = np.random.default_rng(k * n), sizes_of(n, shares)
+    group = np.repeat([0, 1], sizes)
+    slack = any_classifier_bound(np.arange(len(group)) % k, sensitive_features=group).measures[0]["slack"]
+    for tv in (0.02, 0.1, 0.3):
+        base, other, true = population(k, k, tv)
+        distances = 0.5 * np.abs(drawn_differences(rng, sizes, base, other, 2000)).sum(axis=1)
+        assert np.mean(distances + slack >= true) >= 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [8, 64])
+@pytest.mark.parametrize("shares", [(1, 1), (1, 10)])
+@pytest.mark.parametrize("target", [0.1, 0.2])
+def test_searches_are_seldom_wrong(k, shares, target):
+    """The level at which a search stops has a distance above the target in 5 % of all cases at most."""
+    rng, sizes = np.random.default_rng(k), sizes_of(4000, shares)
+    base, other, _ = population(k, k, 0.35)
+    levels = merged(base, rng.normal(size=(k, 2)), (base - other)[:, None])
+    group = np.repeat([0, 1], sizes)
+    slack = any_classifier_bound(np.arange(len(group)) % k, sensitive_features=group).measures[0]["slack"]
+    cells = [np.eye(level.max() + 1)[level] for level in levels]
+    true = np.array([0.5 * np.abs((base - other) @ each).sum() for each in cells])
+    differences = drawn_differences(rng, sizes, base, other, 2000)
+    passed = np.array([0.5 * np.abs(differences @ each).sum(axis=1) + slack <= target for each in cells])
+    # All levels up to the first with too large a distance have passed.
+    assert true[-1] > target
+    first = int(np.argmax(true > target))
+    assert np.mean(passed[: first + 1].all(axis=0)) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [1, 2])
+def test_coverage_behind_noise(d):
+    rng = np.random.default_rng(d)
+    fails = dict.fromkeys((0.5, 1.0, 2.0), 0)
+    for _ in range(2000 if d == 1 else 500):
+        Z = rng.normal(size=(800, d))
+        Z[:400, 0] += 0.4
+        weights = np.repeat([1 / 400, -1 / 400], 400)
+        q = math.sqrt(2 / 400)
+        for level in fails:
+            # Of two normal distributions behind noise; rounding can only lower it.
+            true = 2 * norm.cdf(0.2 / math.sqrt(1 + level**2)) - 1
+            bound = grid_distance(Z, weights, level) + grid_error(d) + constant(1 / 400 / q, 0.05) * q
+            fails[level] += bound < true
+    assert max(fails.values()) <= 0.05 * (2000 if d == 1 else 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["groups", "labels", "design weights", "drawn weights"])
+def test_coverage_of_groups_labels_and_weights(case):
+    rng = np.random.default_rng(0)
+    shares = np.array([[0.5, 0.3, 0.2], [0.42, 0.33, 0.25], [0.55, 0.25, 0.2]])
+    known = {(a, b): 0.5 * np.abs(shares[a] - shares[b]).sum() for a in range(3) for b in range(a)}
+    fails = single = 0
+    for _ in range(2000):
+        group = rng.choice(3 if case == "groups" else 2, 1500)
+        uniform = rng.uniform(size=1500)
+        y = rng.integers(0, 2, 1500)
+        weight = np.where(rng.uniform(size=1500) < 0.2, 4.0, 1.0)
+        used = np.where((case == "labels") & (y == 0), 0, group)
+        if case == "drawn weights":
+            # Those with large weights differ most: a ratio of means.
+            used = np.where(weight > 1, group, 0)
+        cell = (uniform[:, None] > np.cumsum(shares[used], axis=1)).sum(axis=1)
+        arguments = {"sensitive_features": group}
+        true = known[1, 0]
+        if case == "groups":
+            true = max(known.values())
+        elif case == "labels":
+            arguments |= {"y": y, "fairness": "equalized_odds"}
+        elif case == "design weights":
+            arguments |= {"sample_weight": weight}
+        else:
+            arguments |= {"sample_weight": weight, "largest_weight": 4.0}
+            true = known[1, 0] * 0.8 / (0.8 + 0.8)  # 4 * 0.2 of a weight of 4 * 0.2 + 0.8
+        found = any_classifier_bound(cell, **arguments)
+        fails += found.upper_bound < true
+        if case == "groups":
+            truths = [known[1, 0], known[2, 0], known[2, 1]]
+            single += any(m["upper_bound"] < t for m, t in zip(found.measures, truths, strict=True))
+    assert fails <= 100
+    assert single <= 100

@@ -1,25 +1,24 @@
 """Who must look alike: people, strata and contrasts between them. Fairness lives here and nowhere else."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.comparison._attribute import LEFT_OUT, features_of
-from fairpca.comparison._compare import Compared, compare
+from fairpca.comparison._checks import LARGEST_MMD2, check_auto, check_same_rows, check_tolerances, check_two_groups
+from fairpca.comparison._compare import Compared, KnownAttribute, compare
 from fairpca.comparison._comparison import Comparison, Contrast, Dependence, Strata
-from fairpca.comparison._echoes import KnownAttribute
+from fairpca.comparison._dependences import LEFT_OUT, features_of
 from fairpca.comparison._measures import Measure
-from fairpca.comparison._notions import (
+from fairpca.comparison._terms import (
     NOTIONS,
     Among,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
     Notion,
+    People,
+    Terms,
     against_others,
+    notion_from,
 )
-from fairpca.comparison._row_weights import MASS, NOWHERE, DenseColumns, RowWeights, masses_of
-from fairpca.comparison._same_rows import check_same_rows
-from fairpca.comparison._terms import People, Terms, notion_from
-from fairpca.comparison._tolerances import LARGEST_MMD2, check_auto, check_tolerances
-from fairpca.comparison._two_groups import check_two_groups
+from fairpca.comparison._weights import MASS, NOWHERE, DenseColumns, RowWeights, masses_of
 
 __all__ = [
     "LARGEST_MMD2",

@@ -15,12 +15,16 @@ from fairpca.comparison._columns import (
     LabelColumn,
     NumberColumn,
     Reading,
+    are_numbers,
+    as_labels,
     check_finite_numbers,
+    comparable,
+    counted,
+    missing,
     read_column,
     smallest_codes,
     with_absent,
 )
-from fairpca.comparison._labels import are_numbers, as_labels, comparable, counted, missing
 from fairpca.rows import compute, is_dask, is_dask_frame
 
 LABELS_KEPT = 10 * MOST_GROUPS

@@ -1,13 +1,26 @@
 """What chance shows: tests by lot, levels, and bounds for the population behind the rows."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.inference._bound import finite_sample_bound, upper_bound
 from fairpca.inference._compared_rows import ComparedRows, exchange_classes, with_masses_of_all
-from fairpca.inference._dealt_values import EXACT_ROWS
-from fairpca.inference._evidence import LEAST_ROWS, SAMPLE_ROWS, SHARE_OF_CHANCE, Evidence
-from fairpca.inference._levels import chance_deviations, chance_levels, sampling_levels, sum_of_squares
-from fairpca.inference._measure import PAIRED_ROWS, measure, measure_in_blocks, mmd2_of_all_pairs
-from fairpca.inference._permutation import SCALES, PermutationTest
+from fairpca.inference._evidence import (
+    LEAST_ROWS,
+    PAIRED_ROWS,
+    SAMPLE_ROWS,
+    SHARE_OF_CHANCE,
+    Evidence,
+    measure,
+    measure_in_blocks,
+    mmd2_of_all_pairs,
+)
+from fairpca.inference._levels import (
+    chance_deviations,
+    chance_levels,
+    finite_sample_bound,
+    sampling_levels,
+    sum_of_squares,
+    upper_bound,
+)
+from fairpca.inference._permutation import EXACT_ROWS, SCALES, PermutationTest
 from fairpca.inference._spectrum import FeatureRows, Spectrum
 
 __all__ = [

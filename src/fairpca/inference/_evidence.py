@@ -1,18 +1,27 @@
-"""What rows show of each measure, beside what chance shows and what may be said of the population."""
+"""What rows show of each measure, beside its chance level and what may be said of the population."""
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison import Measure
-from fairpca.inference._bound import upper_bound
+from fairpca.comparison import Comparison, Measure
 from fairpca.inference._compared_rows import ComparedRows
-from fairpca.inference._levels import chance_levels, sampling_levels
-from fairpca.inference._measure import PAIRED_ROWS, measure
+from fairpca.inference._levels import chance_levels, sampling_levels, upper_bound
 from fairpca.inference._spectrum import FeatureRows, Spectrum
+from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Measurement, kernel_products
+from fairpca.rows import ArrayRows, Rows, sum_of_block
+
+PAIRED_ROWS = 20_000
+"""Rows up to which all pairs are compared, in a second."""
+
+MOST_FOURIER_NARROW = 2
+"""Components up to which the Fourier quadrature is of use for scales below the bandwidth, which need more frequencies
+in each."""
 
 LEAST_ROWS = 10
 """Rows on a side below which nothing is certified: deviations of so few say nothing of the population."""
@@ -22,6 +31,87 @@ SAMPLE_ROWS = 2**14
 
 SHARE_OF_CHANCE = 0.01
 """Accuracy of values and levels, relative to what chance shows."""
+
+
+def measure(
+    rows: ComparedRows, bandwidth: float, accuracy: FloatArray, factors: Sequence[float] = (1.0,)
+) -> Measurement:
+    """Return MMD^2 of each measure: of all pairs up to 20,000 rows, beyond in linear time with bounds on the errors.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows.
+    bandwidth : float
+        sigma.
+    accuracy : ndarray of shape (n_measures,)
+        Errors that would be small enough.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    """
+    if rows.n_rows <= PAIRED_ROWS:
+        return Measurement.exact(mmd2_of_all_pairs(rows, bandwidth, factors))
+    return measure_in_blocks(ArrayRows(rows.Z, rows.attached), rows.comparison, bandwidth, accuracy, factors)
+
+
+def measure_in_blocks(
+    rows: Rows,
+    comparison: Comparison,
+    bandwidth: float,
+    accuracy: FloatArray,
+    factors: Sequence[float] = (1.0,),
+    method: str = "auto",
+) -> Measurement:
+    """Return MMD^2 of each measure in time linear in the rows, with its errors.
+
+    Those of Fourier features are bounds that always hold; those of Hermite features are exceeded with a probability of
+    about one in a thousand, see `HermiteMMD.value_and_error`.
+
+    Parameters
+    ----------
+    rows : Rows
+        Projected rows, with the stratum of each attached.
+    comparison : Comparison
+        What is compared.
+    bandwidth : float
+        sigma.
+    accuracy : ndarray of shape (n_measures,)
+        Errors that would be small enough.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    method : {"auto", "fourier", "hermite"}, default="auto"
+        Which features; "auto" takes Fourier's of up to three components.
+    """
+    d = rows.n_columns
+    coordinates, eye = Coordinates(rows.total(sum_of_block) / rows.n_rows, np.eye(d)), np.eye(d)
+    # MMD^2 of a mean of kernels is the mean of theirs.
+    values, errors = np.zeros(comparison.n_measures), np.zeros(comparison.n_measures)
+    for factor in factors:
+        arguments = rows, coordinates, comparison, factor * bandwidth
+        most = MOST_FOURIER if factor >= 1.0 else MOST_FOURIER_NARROW
+        fourier = d <= most if method == "auto" else method == "fourier"
+        discrepancy = FourierMMD(*arguments, accuracy=float(accuracy.min())) if fourier else HermiteMMD(*arguments)
+        measured = discrepancy.measured_at(eye, accuracy)
+        values, errors = values + measured.values / len(factors), errors + measured.errors / len(factors)
+    return Measurement(values, errors)
+
+
+def mmd2_of_all_pairs(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
+    """Return MMD^2 of each measure, by all pairs of rows.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows.
+    bandwidth : float
+        sigma.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    """
+    squares = np.einsum("ic,ic->c", rows.columns, kernel_products(rows.Z, rows.columns, bandwidth, factors))
+    values = np.zeros(rows.comparison.n_measures)
+    np.add.at(values, rows.comparison.owner, squares)
+    return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,27 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from scipy.integrate import quad
 from scipy.sparse.linalg import eigsh
+from scipy.special import ndtri
+from scipy.stats import chi2, qmc
 from sklearn.utils import gen_batches
 
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.inference._compared_rows import ComparedRows
-from fairpca.inference._features import SobolFeatures
-from fairpca.inference._tail import tail_probability
+
+SURE = 1e-6
+"""Probability below which moments alone say more than an integral of this accuracy."""
+
+NEGLIGIBLE = 1e-8
+"""Size at which the integrand is cut off."""
+
+FARTHEST = 2.0**14
+"""Largest u, in units of the sum of all l_i, up to which the integral is taken."""
 
 N_FREQUENCIES = 256
 """Frequencies of the features that the covariance is known by."""
@@ -25,6 +36,137 @@ N_LEADING = 12
 
 FEW = 32
 """Size of a matrix up to which all eigenvalues are found at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class SobolFeatures:
+    r"""Features whose inner products approximate Gaussian kernels.
+
+    .. math:: k(z, z') \approx \frac1D \sum_{k=1}^{D} \cos(\omega_k'(z - z')), \qquad
+              \phi(z) = D^{-1/2} (\cos \omega_k'z, \sin \omega_k'z)_k,
+
+    with frequencies from a scrambled Sobol sequence through the normal quantile function, divided by sigma.
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (d, D)
+        omega_k for sigma = 1.
+    """
+
+    frequencies: FloatArray
+
+    @classmethod
+    def draw(cls, d: int, n_frequencies: int, generator: np.random.Generator) -> "SobolFeatures":
+        """Draw frequencies.
+
+        Parameters
+        ----------
+        d : int
+            Number of coordinates.
+        n_frequencies : int
+            D, a power of 2.
+        generator : numpy.random.Generator
+            Draws them.
+        """
+        points = qmc.Sobol(d, rng=generator).random(n_frequencies)
+        return cls(ndtri(np.clip(points, 1e-12, 1.0 - 1e-12)).T.copy())
+
+    def shared_by(self, factors: Sequence[float]) -> "SobolFeatures":
+        """Return features of the mean of kernels of several scales, which share the frequencies in turns.
+
+        Parameters
+        ----------
+        factors : sequence of float
+            The scales.
+        """
+        turns = np.resize(np.asarray(factors, dtype=np.float64), self.frequencies.shape[1])
+        return SobolFeatures(self.frequencies / turns)
+
+    def of(self, Z: FloatArray, bandwidth: float) -> AnyArray:
+        """Return features of rows, of shape (n, 2 D), in single precision.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, d)
+            Rows.
+        bandwidth : float
+            sigma.
+        """
+        angles = ((Z / bandwidth) @ self.frequencies).astype(np.float32)
+        n, D = angles.shape
+        features = np.empty((n, 2 * D), dtype=np.float32)
+        np.cos(angles, out=features[:, :D])
+        np.sin(angles, out=features[:, D:])
+        features *= np.float32(1.0 / np.sqrt(D))
+        return features
+
+
+def tail_probability(value: float, leading: Sequence[float], first: float, second: float, third: float) -> float:
+    r"""Return P(Q > value) for Q = \sum_i l_i X_i^2 with independent standard normal X_i.
+
+    The leading l_i count one by one. The others are taken for c + a \chi^2_\nu with their three moments. By Imhof's
+    inversion of the characteristic function, with h_j degrees of freedom of each,
+
+    .. math:: P(Q > x) = \frac12 + \frac1\pi \int_0^\infty \frac{\sin \theta(u)}{u \rho(u)} du, \quad
+              \theta = \tfrac12 \sum_j h_j \arctan(l_j u) - \tfrac12 x u, \quad
+              \rho = \prod_j (1 + l_j^2 u^2)^{h_j / 4}.
+
+    Three moments of everything would do in the tail, but not in the middle where few of the l_i are large.
+
+    Parameters
+    ----------
+    value : float
+        x.
+    leading : sequence of float
+        The largest l_i.
+    first, second, third : float
+        Sums of l_i, l_i^2 and l_i^3, of all of them.
+    """
+    if third <= 0.0:
+        return 1.0
+    rough = _by_moments(value, first, second, third)
+    if not len(leading) or rough < SURE:
+        return rough
+    sizes = np.asarray(leading) / first
+    rest = [max(0.0, total / first**k - float(np.sum(sizes**k))) for k, total in enumerate((first, second, third), 1)]
+    shift, scale, freedom = _matched(*rest)
+    found = _inverted(value / first - shift, np.append(sizes, scale), np.append(np.ones(len(sizes)), freedom))
+    return rough if found is None or found < SURE else min(1.0, found)
+
+
+def _by_moments(value: float, first: float, second: float, third: float) -> float:
+    shift, scale, freedom = _matched(first, second, third)
+    return float(chi2.sf((value - shift) / scale, freedom))
+
+
+def _matched(first: float, second: float, third: float) -> tuple[float, float, float]:
+    """Return c, a and nu of c + a chi^2_nu with sums of l, l^2 and l^3 as given; where there is no more, a constant."""
+    if third <= 0.0 or second <= 0.0:
+        return first, 0.0, 0.0
+    scale, freedom = third / second, second**3 / third**2
+    return first - scale * freedom, scale, freedom
+
+
+def _inverted(x: float, sizes: FloatArray, freedoms: FloatArray) -> float | None:
+    """Return Imhof's integral; None where so few variables count that it hardly converges."""
+
+    def log_rho(u: float) -> float:
+        return float(np.sum(freedoms * np.log1p((sizes * u) ** 2))) / 4.0
+
+    def integrand(u: float) -> float:
+        if u == 0.0:
+            return 0.5 * float(freedoms @ sizes - x)
+        theta = 0.5 * (float(freedoms @ np.arctan(sizes * u)) - x * u)
+        return math.sin(theta) * math.exp(-log_rho(u)) / u
+
+    last = 1.0
+    while math.exp(-log_rho(last)) / last > NEGLIGIBLE:
+        last *= 2.0
+        if last > FARTHEST:
+            return None
+    edges = [0.0, *np.geomspace(1.0, max(2.0, last), 2 + int(math.log2(last))).tolist()]
+    parts = [quad(integrand, a, b, limit=200, epsabs=1e-9)[0] for a, b in pairwise(edges)]
+    return 0.5 + math.fsum(parts) / math.pi
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.auditing._audit import audit
+from fairpca.auditing._certificate import Certificate, load_certificate
 from fairpca.auditing._reduction import projections
 from fairpca.auditing._result import AuditResult
-from fairpca.auditing._verify import verify
-from fairpca.auditing.certificates import Certificate, Verification, load_certificate
+from fairpca.auditing._verify import Verification, verify
 
 __all__ = [
     "AuditResult",

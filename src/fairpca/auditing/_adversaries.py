@@ -1,4 +1,4 @@
-"""How well a model that sees only the projection tells the attribute."""
+"""What models that see only the projection make of it: adversaries, and classifiers of the labels."""
 # SPDX-License-Identifier: MIT
 
 import warnings
@@ -10,8 +10,8 @@ from scipy.stats import mannwhitneyu, spearmanr
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
-from sklearn.model_selection import train_test_split
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -19,6 +19,19 @@ from sklearn.svm import SVC, SVR
 
 from fairpca._utils.checks import check_name
 from fairpca._utils.typing import AnyArray, FloatArray
+
+MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
+"""Rows at most that each is shown, half of them to learn from."""
+
+LEARNABLE = 20
+"""Rows of a group, half of them to learn from, below which nothing can be learned of it."""
+
+N_LOTS = 999
+
+N_FOLDS = 5
+
+MOST_ROWS = 100_000
+
 
 Maker = Callable[[int], Any]
 
@@ -35,14 +48,6 @@ REGRESSORS: dict[str, Maker] = {
     "neighbours": lambda seed: make_pipeline(StandardScaler(), KNeighborsRegressor(15)),
 }
 ADVERSARIES = tuple(CLASSIFIERS)
-
-MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
-"""Rows at most that each is shown, half of them to learn from."""
-
-LEARNABLE = 20
-"""Rows of a group, half of them to learn from, below which nothing can be learned of it."""
-
-N_LOTS = 999
 
 
 def check_adversaries(names: Any) -> tuple[str, ...]:
@@ -172,3 +177,41 @@ def _by_lot(truth: AnyArray, predicted: AnyArray, seed: int) -> float:
     own = hits[rows, codes].sum()
     lots = [hits[rows, generator.permutation(codes)].sum() for _ in range(N_LOTS)]
     return float((1 + np.sum(np.asarray(lots) >= own - 1e-12)) / (1 + N_LOTS))
+
+
+def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int) -> dict[str, float] | None:
+    """Return accuracy and gaps between groups of a logistic regression of two labels, on rows it was not fitted to.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Projections.
+    y : ndarray of shape (n,)
+        Labels; of other than two, or fewer than five rows with one of them, there is nothing to say.
+    groups : ndarray of int of shape (n,)
+        The group of each row; -1 for rows of none.
+    seed : int
+        Of the folds.
+    """
+    labels, codes = np.unique(y, return_inverse=True)
+    if len(labels) != 2 or np.bincount(codes).min() < N_FOLDS:
+        return None
+    if len(Z) > MOST_ROWS:
+        chosen = np.random.default_rng(seed).choice(len(Z), MOST_ROWS, replace=False)
+        Z, codes, groups = Z[chosen], codes[chosen], groups[chosen]
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    predicted = cross_val_predict(model, Z, codes, cv=folds)
+    return {
+        "accuracy": float(accuracy_score(codes, predicted)),
+        "demographic_parity": _gap(predicted, np.ones(len(Z), dtype=bool), groups),
+        "equal_opportunity": _gap(predicted, codes == 1, groups),
+        "equalized_odds": max(_gap(predicted, codes == 1, groups), _gap(predicted, codes == 0, groups)),
+    }
+
+
+def _gap(predicted: AnyArray, among: Any, groups: AnyArray) -> float:
+    """Return the largest difference between groups in the share of positive predictions."""
+    rates = [predicted[among & (groups == group)] for group in np.unique(groups[groups >= 0])]
+    shares = [float(rate.mean()) for rate in rates if len(rate)]
+    return max(shares) - min(shares) if len(shares) > 1 else float("nan")

@@ -1,15 +1,93 @@
-"""The findings of an audit."""
+"""The findings of an audit: what is said of each measure, as numbers and in plain words."""
 # SPDX-License-Identifier: MIT
 
 import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from fairpca._utils.extras import require
-from fairpca.auditing._origin import Origin
-from fairpca.auditing._words import text_of, verdict
-from fairpca.auditing.certificates import Certificate
+from fairpca.auditing._audit import Settings
+from fairpca.auditing._certificate import Certificate
+from fairpca.auditing._reduction import Origin
+from fairpca.comparison import Compared
+from fairpca.inference import (
+    EXACT_ROWS,
+    SCALES,
+    ComparedRows,
+    Evidence,
+    PermutationTest,
+    finite_sample_bound,
+    sum_of_squares,
+)
 from fairpca.plots import AuditDisplay
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What was found of all measures.
+
+    Attributes
+    ----------
+    records : list of dict
+        One for each measure.
+    p_value : float
+        Family-wise, over measures and scales.
+    """
+
+    records: list[dict[str, Any]]
+    p_value: float
+
+
+def examine(
+    rows: ComparedRows,
+    compared: Compared,
+    bandwidth: float,
+    settings: Settings,
+    generator: np.random.Generator,
+) -> Findings:
+    """Measure, test and bound everything that is compared.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows.
+    compared : Compared
+        Who is compared with whom.
+    bandwidth : float
+        sigma.
+    settings : Settings
+        How many lots, and with which confidence.
+    generator : numpy.random.Generator
+        Draws lots, frequencies and samples.
+    """
+    confidence = settings.confidence
+    settings.say("measuring")
+    measured = Evidence.of(rows, bandwidth, generator)
+    test = PermutationTest.of(rows, bandwidth, settings.n_permutations, generator, SCALES, settings.say)
+    at_bandwidth, over_scales, adjusted = test.at_bandwidth(), test.over_scales(), test.adjusted()
+    records = []
+    for j, known in enumerate(compared.measures):
+        h, error = float(measured.values[j]), float(measured.errors[j])
+        squares = sum_of_squares(measured.features.rows, j)
+        record = known.as_dict() | {
+            "mmd2": h,
+            "mmd2_error": error,
+            "chance_level": float(measured.levels[j]),
+            "excess": float(measured.excesses[j]),
+            "unbiased": float(measured.unbiased[j]),
+            "p_value": float(at_bandwidth[j]),
+            "p_value_scales": float(over_scales[j]),
+            "p_value_adjusted": float(adjusted[j]),
+            "p_value_moments": measured.by_chance(j).p_value(h) if rows.n_rows > EXACT_ROWS else math.nan,
+            "upper_bound": measured.upper_bound(j, known, confidence),
+            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence)
+            if known.kind == "groups"
+            else math.nan,
+        }
+        records.append(record)
+    return Findings(records, test.family_wise())
 
 
 @dataclass(frozen=True)
@@ -126,3 +204,105 @@ class AuditResult:
 
     def __str__(self) -> str:
         return text_of(self)
+
+
+def text_of(audit: "AuditResult") -> str:
+    """Return the findings as text.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    """
+    lines = [
+        f"Audit of {audit.n_rows} rows that were not used to fit, as the caller says: {audit.n_components} components, "
+        f"bandwidth {audit.bandwidth:.4g}.",
+        "",
+    ]
+    for measure in audit.measures:
+        lines += [*_of_measure(measure, audit.confidence), ""]
+    if audit.adversaries:
+        lines += ["Adversaries, trained on half of the rows and scored on the others:"]
+        lines += [f"  {_of_adversary(record)}" for record in audit.adversaries] + [""]
+    for record in audit.parity:
+        lines += [_of_task(record), ""]
+    return "\n".join([*lines, verdict(audit)])
+
+
+def verdict(audit: "AuditResult") -> str:
+    """Return what follows from all findings.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    """
+    alpha = 1.0 - audit.confidence
+    telling = [r for r in audit.adversaries if r["p_value"] * len(audit.adversaries) < alpha]
+    found = [f"the groups differ more than chance shows (p = {_p(audit.p_value)} for all measures and scales together)"]
+    found = found if audit.p_value < alpha else []
+    if telling:
+        best = min(telling, key=lambda record: record["p_value"])
+        found.append(f"{_adversary(best)} reads {best['attribute'] or 'the attribute'} from it ({_score(best)})")
+    if found:
+        return f"Verdict: this projection still tells who is who: {'; '.join(found)}."
+    limit = (
+        "" if math.isnan(audit.upper_bound) else f" What can be said is that MMD^2 is at most {audit.upper_bound:.2g}."
+    )
+    return (
+        "Verdict: no difference was found beyond chance. That is no proof of none: with more rows a smaller one would "
+        f"show.{limit}"
+    )
+
+
+def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:
+    rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
+    lines = [
+        f"{measure['name']} ({rows} rows): MMD^2 is {measure['mmd2']:.2g}; {measure['chance_level']:.2g} is what "
+        f"chance shows; excess {measure['excess']:.2g}.",
+        f"  p = {_p(measure['p_value'])} at this bandwidth, {_p(measure['p_value_scales'])} over scales from a quarter "
+        f"to twice of it, {_p(measure['p_value_adjusted'])} with all measures counted.",
+    ]
+    percent = f"{100 * confidence:g} %"
+    if math.isnan(measure["upper_bound"]):
+        lines.append(
+            f"  Fewer than 10 rows on a side: nothing can be said of the population with {percent} confidence."
+        )
+    else:
+        always = measure["finite_sample_bound"]
+        beside = "" if math.isnan(always) else f" ({always:.2g} by a bound that holds for any number of rows)"
+        lines.append(
+            f"  With {percent} confidence the MMD^2 of the population is at most {measure['upper_bound']:.2g}{beside}."
+        )
+    return lines
+
+
+def _of_adversary(record: dict[str, Any]) -> str:
+    attribute = f" of {record['attribute']}" if record["attribute"] else ""
+    return f"{_adversary(record)}{attribute}: {_score(record)}, p = {_p(record['p_value'])} on {record['n_rows']} rows"
+
+
+def _of_task(record: dict[str, Any]) -> str:
+    attribute = f" by {record['attribute']}" if record["attribute"] else ""
+    return (
+        f"A logistic regression of the labels is right on {100 * record['accuracy']:.1f} % of the rows; gaps"
+        f"{attribute}: {record['demographic_parity']:.3f} in positive predictions, "
+        f"{record['equal_opportunity']:.3f} among those of the positive label, "
+        f"{record['equalized_odds']:.3f} at most within a label."
+    )
+
+
+def _adversary(record: dict[str, Any]) -> str:
+    return {"linear": "linear model", "svm": "RBF machine", "neighbours": "nearest neighbours"}.get(
+        record["adversary"], str(record["adversary"])
+    )
+
+
+def _score(record: dict[str, Any]) -> str:
+    if "r2" in record:
+        return f"R^2 {record['r2']:.3f}"
+    return f"AUC {record['auc']:.3f}, balanced accuracy {record['balanced_accuracy']:.3f}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 1e-3 else f"{value:.1g}"

@@ -1,21 +1,20 @@
-"""A certificate checked on anyone's rows."""
+"""A certificate checked on anyone's rows, and whether it holds in plain words."""
 # SPDX-License-Identifier: MIT
 
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.progress import say_with
-from fairpca.auditing._audit import audited
-from fairpca.auditing._digest import model_digest
-from fairpca.auditing._reduction import looks_like_training_rows
+from fairpca.auditing._audit import Settings, audited
+from fairpca.auditing._certificate import Certificate, installed
+from fairpca.auditing._reduction import looks_like_training_rows, model_digest
 from fairpca.auditing._result import AuditResult
-from fairpca.auditing._settings import Settings
-from fairpca.auditing.certificates import Certificate, Verification, installed
 from fairpca.comparison import People, Terms
 from fairpca.inference import LEAST_ROWS
 
@@ -30,6 +29,53 @@ OTHER_DRAWS = 0.05
 
 OTHER_LOTS = 0.1
 """Differences of p-values that other lots may make."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What rows say of a certificate.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether these rows, with this model, show what was certified.
+    differences : list of str
+        Why not: a sentence for each reason.
+    same_model : bool
+        Whether it is the model that was certified.
+    same_rows : bool or None
+        Whether they are the rows that were audited, in their order; None where that cannot be told.
+    upper_bound : float
+        U of the worst measure, from these rows.
+    mmd2 : float
+        MMD^2 of the same measure.
+    certified : float
+        The U of the certificate.
+    confidence : float
+        Of both.
+    n_rows : int
+        Rows that were looked at.
+    """
+
+    holds: bool
+    differences: list[str]
+    same_model: bool
+    same_rows: bool | None
+    upper_bound: float
+    mmd2: float
+    certified: float
+    confidence: float
+    n_rows: int
+
+    def __str__(self) -> str:
+        which = {True: "the audited rows", False: "other rows than the audited", None: "whether audited is not known"}
+        rows = f"{self.n_rows} rows ({which[self.same_rows]})"
+        if not self.holds:
+            return "\n".join([f"NOT confirmed by {rows}:", *(f"  - {sentence}" for sentence in self.differences)])
+        return (
+            f"The certificate holds: it is this model, and {rows} show an MMD^2 of at most {self.upper_bound:.2g} with "
+            f"{100 * self.confidence:g} % confidence, where {self.certified:.2g} was certified."
+        )
 
 
 def verify(

@@ -1,13 +1,31 @@
-"""The certificate: what an audit has shown of a model."""
+"""Certificates: what an audit has shown of a model, in JSON files of plain numbers and texts."""
 # SPDX-License-Identifier: MIT
 
+import json
 import math
 import os
+import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairpca.auditing.certificates._file import read, write
-from fairpca.auditing.certificates._schema import MEASURE, check_certificate
+from fairpca._utils import strict_json
+from fairpca._utils.files import writing
+from fairpca._utils.schema import (
+    ATTRIBUTE_KIND,
+    LABEL,
+    NUMBER,
+    POSITIVE,
+    TABLE,
+    TEXT,
+    TEXT_OR_TEXTS,
+    TEXTS,
+    Kind,
+    check_fields,
+    is_number,
+    whole,
+)
 from fairpca.comparison import Terms
 from fairpca.inference import LEAST_ROWS
 from fairpca.versions import environment
@@ -15,7 +33,130 @@ from fairpca.versions import environment
 if TYPE_CHECKING:
     from fairpca.auditing._result import AuditResult
 
+FORMAT = "fairpca certificate"
+
+SCHEMA = 1
+"""Grows with every change of the fields."""
+
+MOST_BYTES = 10 * 2**20
+"""A certificate has a few thousand."""
+
 PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+DIGEST = Kind("a SHA-256 in hexadecimal digits", _is_digest)
+DIGEST_OR_NULL = Kind(f"{DIGEST.words} or null", lambda value: value is None or _is_digest(value))
+NUMBER_OR_NULL = Kind("a finite number or null", lambda value: value is None or is_number(value))
+PROBABILITY = Kind("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+CONFIDENCE = Kind("a number from 0.5 to less than 1", lambda value: is_number(value) and 0.5 <= value < 1)
+TABLES = Kind(
+    "a list of tables", lambda v: isinstance(v, list) and v != [] and all(isinstance(each, dict) for each in v)
+)
+COUNTS = Kind(
+    "a list of whole numbers", lambda v: isinstance(v, list) and all(type(each) is int and each >= 0 for each in v)
+)
+
+CERTIFICATE: dict[str, Kind] = {
+    "model": DIGEST,
+    "n_components": whole(1),
+    "terms": TABLE,
+    "measures": TABLES,
+    "p_value": PROBABILITY,
+    "bandwidth": POSITIVE,
+    "confidence": CONFIDENCE,
+    "n_rows": whole(1),
+    "rows": DIGEST_OR_NULL,
+    "seed": whole(0, 2**31 - 1),
+    "n_permutations": whole(19, 10**7),
+    "versions": TEXTS,
+}
+
+MEASURE: dict[str, Kind] = {
+    "name": TEXT,
+    "attribute": TEXT,
+    "among": TEXT,
+    "kind": ATTRIBUTE_KIND,
+    "n_rows": whole(1),
+    "sides": COUNTS,
+    "weight": POSITIVE,
+    "mmd2": NUMBER,
+    "mmd2_error": NUMBER,
+    "chance_level": NUMBER,
+    "unbiased": NUMBER,
+    "p_value": PROBABILITY,
+    "p_value_scales": PROBABILITY,
+    "upper_bound": NUMBER,
+    "finite_sample_bound": NUMBER_OR_NULL,
+}
+
+TERMS: dict[str, Kind] = {
+    "fairness": TEXT,
+    "favourable": LABEL,
+    "sensitive": TEXT,
+    "sensitive_kind": TEXT_OR_TEXTS,
+    "min_group_size": whole(2),
+    "small_groups": TEXT,
+    "missing": TEXT,
+}
+
+
+def check_certificate(where: str, record: Mapping[str, Any]) -> None:
+    """Refuse anything but the fields of a certificate.
+
+    Parameters
+    ----------
+    where : str
+        Where they come from, in words.
+    record : mapping
+        The fields.
+    """
+    check_fields(where, record, CERTIFICATE)
+    check_fields(f"{where}, terms,", record["terms"], TERMS)
+    for number, measure in enumerate(record["measures"]):
+        check_fields(f"{where}, measure {number},", measure, MEASURE)
+
+
+def write(path: str | os.PathLike[str], fields: dict[str, Any]) -> None:
+    """Write a file in one step.
+
+    Parameters
+    ----------
+    path : path
+        Where to.
+    fields : dict
+        Plain types.
+    """
+    text = json.dumps({"format": FORMAT, "schema": SCHEMA} | fields, indent=2, allow_nan=False)
+    with writing(Path(path)) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the fields of a file, those of this schema only.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    """
+    with Path(path).open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{path} has more than {MOST_BYTES >> 20} MB: a certificate has a few thousand bytes.")
+    try:
+        found = strict_json.parse(content)
+    except ValueError as error:
+        raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
+    if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
+        raise ValueError(f"{path} is no certificate: it does not say that its format is {FORMAT!r}.")
+    schema = found.pop("schema", None)
+    if type(schema) is not int or schema != SCHEMA:
+        raise ValueError(f"{path} has the schema {schema!r}; this version of fairpca reads schema {SCHEMA} only.")
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """How many people it takes to show that groups are alike."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.planning._plan import plan
-from fairpca.planning._result import Plan
+from fairpca.planning._plan import Plan, plan
 
 __all__ = ["Plan", "plan"]

@@ -22,7 +22,7 @@ from cli_refused import LINES
 from cli_tables import PLAIN, people, run, written
 from damaged_files import members_of, zipped
 from fairpca import FairPCA
-from fairpca.saving._document import UNSIGNED, digest_of
+from fairpca.saving._archive import UNSIGNED, digest_of
 
 REFUSED = [tuple(part.strip() for part in line.split(" | ")) for line in LINES.strip().splitlines()]
 

@@ -18,7 +18,7 @@ from fairpca import FairPCA, fair_pca_path
 from fairpca.comparison import DemographicParity, EqualizedOdds
 from fairpca.mmd import Scales
 from fairpca.saving import fair_pca_from_archive, fair_pca_to_archive, read_archive, write_archive
-from fairpca.saving._schema import LEARNED, NAMES, PARAMETERS
+from fairpca.saving._fair_pca import LEARNED, NAMES, PARAMETERS
 from fairpca.saving._values import Decoder, Encoder
 from fairpca.solvers import REPMS, Budget, Status
 from people_tables import people

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from fairpca.saving._arrays import array_of, npy_of
+from fairpca.saving._archive import array_of, npy_of
 
 NPY = npy_of("x", np.arange(6.0).reshape(2, 3))
 

@@ -22,9 +22,7 @@ from damaged_files import Mutations, edit, members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError
 from fairpca.saving import READERS, fair_pca_to_archive, read_archive, write_archive
-from fairpca.saving._archive import MOST_DIRECTORY
-from fairpca.saving._arrays import array_of, npy_of
-from fairpca.saving._document import MOST_BYTES, MOST_VALUES, digest_of, text_of
+from fairpca.saving._archive import MOST_BYTES, MOST_DIRECTORY, MOST_VALUES, array_of, digest_of, npy_of, text_of
 from fairpca.solvers import Budget
 
 FORMAT_1 = Path(__file__).parent / "data" / "model-format-1.fairpca"

@@ -17,7 +17,7 @@ from cli_tables import people
 from damaged_files import Mutations, edit, members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError, TableError, TableWarning
-from fairpca.saving._document import UNSIGNED, digest_of
+from fairpca.saving._archive import UNSIGNED, digest_of
 from fairpca.table_model import HeldOut, TableModel
 from fairpca.tables import Roles, TableOptions, prepare
 

@@ -1,22 +1,61 @@
-"""Model files: zip archives of one JSON document and plain arrays, from which nothing is ever run."""
+"""Model files: zip archives of one JSON document with a checksum and plain arrays, from which nothing is ever run."""
 # SPDX-License-Identifier: MIT
 
+import hashlib
+import json
+import math
 import os
 import re
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+import numpy as np
+
+from fairpca._utils import strict_json
 from fairpca._utils.files import writing
+from fairpca._utils.schema import TEXT, TEXTS, check_fields
 from fairpca._utils.typing import AnyArray
 from fairpca.exceptions import ModelFileError
-from fairpca.saving._arrays import array_of, npy_of
-from fairpca.saving._document import digest_of, document_of, text_of
+
+PLAIN = re.compile(r"\|[bi]1|<i[248]|<f[48]|<U[1-9]\d{0,5}")
+"""Truths, whole numbers, numbers, and texts of a fixed width, lowest byte first."""
+
+HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '([^']{1,9})', 'fortran_order': (?:True|False), "
+    rb"'shape': \(((?:\d{1,18}, )*(?:\d{1,18},?)?)\), \} *\n",
+    re.DOTALL,
+)
+"""As numpy writes it, and nothing that would have to be evaluated."""
+
+PREFACE = 10
+"""Bytes before the header: what the file is, the version, the length of the header."""
+
+MOST_HEADER = 1024
+
+LARGEST_CODE_POINT = 0x10FFFF
+
+FORMAT = "fairpca model"
+
+VERSION = 1
+"""Grows with every change of what a file holds; all versions up to it are read."""
+
+MOST_BYTES = 16 * 2**20
+
+MOST_VALUES = 2**19
+"""Values in a document, about: each takes a hundred bytes of memory."""
+
+HEADER = {"fairpca": TEXT, "sha256": TEXT, "arrays": TEXTS, "kind": TEXT}
+
+UNSIGNED = "0" * 64
 
 DOCUMENT = "model.json"
+
 ARRAY = re.compile(r"arrays/(\w+(?:\.\w+)*)\.npy", re.ASCII)
 
 MOST_BYTES = 2**30
@@ -25,10 +64,8 @@ MOST_BYTES = 2**30
 MOST_DIRECTORY = 2**20
 """Bytes of the list of members, which the zip library reads at once."""
 
-END = struct.Struct("<4s4H2LH")
-"""The end of an archive: signature, disks, counts, length and place of the list of members, length of a comment."""
-
 END_SIGNATURE, LARGE_SIGNATURE = b"PK\5\6", b"PK\6\7"
+
 LARGE_LOCATOR = 20
 """Bytes of a locator of lists beyond 4 GB, which the zip library would follow."""
 
@@ -37,6 +74,123 @@ MOST_WORDS = 400
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """All members have one time, so that one model is always the same bytes."""
+
+
+def npy_of(name: str, array: AnyArray) -> bytes:
+    """Return the content of a .npy file, the same on every machine.
+
+    Parameters
+    ----------
+    name : str
+        What the array is called, for messages.
+    array : ndarray
+        Truths, numbers or texts of a fixed width.
+    """
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if not PLAIN.fullmatch(array.dtype.str):
+        raise ValueError(
+            f"{name} is an array of {array.dtype}; a model file holds arrays of bool, int, float32, float64 and texts "
+            "of a fixed width."
+        )
+    stream = BytesIO()
+    np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def array_of(name: str, content: bytes) -> AnyArray:
+    """Return the array of a .npy file, if it is plain and its size is what it says.
+
+    Parameters
+    ----------
+    name : str
+        What the array is called, for messages.
+    content : bytes
+        Of the file.
+    """
+    header = HEADER.match(content[:MOST_HEADER])
+    if header is None or not PLAIN.fullmatch(header[2].decode("latin1")):
+        raise ValueError(f"the array {name!r} is no plain array of numbers or texts.")
+    dtype = np.dtype(header[2].decode("latin1"))
+    shape = [int(length) for length in re.findall(rb"\d+", header[3])]
+    if PREFACE + int.from_bytes(header[1], "little") != header.end():
+        raise ValueError(f"the array {name!r} does not begin where it says.")
+    if header.end() + math.prod(shape) * dtype.itemsize != len(content):
+        raise ValueError(f"the array {name!r} has {len(content)} bytes, which is not what its shape {shape} takes.")
+    array: AnyArray = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
+    _check_texts(name, array)
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _check_texts(name: str, array: AnyArray) -> None:
+    if array.dtype.kind == "U" and np.any(array.reshape(-1).view("<u4") > LARGEST_CODE_POINT):
+        raise ValueError(f"the array {name!r} holds what is no text.")
+
+
+def text_of(document: dict[str, Any], digests: dict[str, str]) -> bytes:
+    """Return the text of a document.
+
+    Parameters
+    ----------
+    document : dict
+        `kind` and what belongs to it, in plain types.
+    digests : dict of str to str
+        SHA-256 of each array.
+    """
+    header = {"format": FORMAT, "format_version": VERSION, "fairpca": version("fairpca"), "sha256": UNSIGNED}
+    if known := header.keys() & document.keys() | {"arrays"} & document.keys():
+        raise ValueError(f"a document has no fields {sorted(known)} of its own; they belong to every model file.")
+    text = json.dumps(header | {"arrays": digests} | document, allow_nan=False).encode("ascii")
+    _check_size(text)
+    return text.replace(UNSIGNED.encode(), digest_of(text).encode(), 1)
+
+
+def document_of(text: bytes) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return a document and the SHA-256 of each of its arrays, if the text is as it was written.
+
+    Parameters
+    ----------
+    text : bytes
+        JSON.
+    """
+    _check_size(text)
+    found = strict_json.parse(text)
+    if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
+        raise ValueError(f"the document does not say that its format is {FORMAT!r}.")
+    _check_version(found.pop("format_version", None), found.get("fairpca"))
+    check_fields("the document", {name: found[name] for name in HEADER if name in found}, HEADER)
+    del found["fairpca"]
+    claimed, digests = found.pop("sha256"), found.pop("arrays")
+    if digest_of(text.replace(claimed.encode("utf-8", "replace"), UNSIGNED.encode(), 1)) != claimed:
+        raise ValueError("the document is not as it was written: the checksum differs.")
+    return found, digests
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _check_version(found: Any, written_by: Any) -> None:
+    if type(found) is not int or found < 1:
+        raise ValueError(f"the document has the format version {found!r}, which must be a whole number of at least 1.")
+    if found > VERSION:
+        raise ValueError(
+            f"it was written by a newer version, fairpca {written_by}: format {found}, this fairpca reads {VERSION}; "
+            "upgrade fairpca."
+        )
+
+
+def _check_size(text: bytes) -> None:
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"the document has {len(text):,} bytes; {MOST_BYTES:,} are allowed.")
+    values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if values > MOST_VALUES:
+        raise ValueError(f"the document has about {values:,} values; {MOST_VALUES:,} are allowed.")
+
+
+END = struct.Struct("<4s4H2LH")
+"""The end of an archive: signature, disks, counts, length and place of the list of members, length of a comment."""
+
 
 Archive = tuple[dict[str, Any], dict[str, AnyArray]]
 """A document and its arrays."""

@@ -1,14 +1,128 @@
-"""Models from files."""
+"""Models from files: which readers there are; a model for tables as a document and arrays, and back."""
 # SPDX-License-Identifier: MIT
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.checks import check_name
+from fairpca._utils.schema import TABLE, TEXT, Kind, check_fields, whole
 from fairpca._utils.typing import AnyArray
 from fairpca.saving import _fair_pca, _release, _table_model
-from fairpca.saving._archive import naming, read_archive
+from fairpca.saving._archive import Archive, naming, read_archive
+from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
+from fairpca.tables import Roles, TableEncoder, TableOptions
+
+if TYPE_CHECKING:
+    from fairpca.table_model import HeldOut, TableModel
+
+KIND = "TableModel"
+
+DOCUMENT = {
+    "kind": TEXT,
+    "encoder": TABLE,
+    "model": TABLE,
+    "roles": TABLE_OR_NULL,
+    "held_out": TABLE_OR_NULL,
+    "options": TABLE_OR_NULL,
+}
+
+ROLES = {
+    "sensitive": NAMES,
+    "label": NAME_OR_NULL,
+    "control": NAMES,
+    "weight": NAME_OR_NULL,
+    "drop": NAMES,
+    "keep_sensitive": FLAG,
+}
+
+
+TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
+
+NAMES = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
+NAME_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+SHARE = Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1)
+HELD_OUT = {"share": SHARE, "random_state": whole(0, 2**32 - 1)}
+OPTIONS = {
+    "missing": TEXT,
+    "categories": NAMES,
+    "numbers": NAMES,
+    "most_categories": whole(2),
+    "missing_values": NAMES,
+}
+
+
+def table_model_to_archive(model: "TableModel") -> Archive:
+    """Return a fitted model for tables as a document and arrays.
+
+    Parameters
+    ----------
+    model : TableModel
+        A fitted model.
+    """
+    check_is_fitted(model)
+    inner, arrays = fair_pca_to_archive(model.model_)
+    document = {
+        "kind": KIND,
+        "encoder": model.encoder.to_dict(),
+        "model": inner,
+        "roles": None if model.roles is None else _plain(asdict(model.roles)),
+        "held_out": None if model.held_out is None else asdict(model.held_out),
+        "options": None if model.options is None else _plain(asdict(model.options)),
+    }
+    table_model_from_archive(document, arrays)
+    return document, arrays
+
+
+def table_model_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray]) -> "TableModel":
+    """Return the fitted model that a document and arrays hold; anything else is a ValueError.
+
+    Parameters
+    ----------
+    document : dict
+        What `table_model_to_archive` gave.
+    arrays : mapping of str to ndarray
+        Its arrays, and no others.
+    """
+    from fairpca.table_model import TableModel
+
+    check_fields("the document", document, DOCUMENT)
+    encoder = TableEncoder.from_dict(document["encoder"])
+    fitted = fair_pca_from_archive(document["model"], arrays)
+    known = _roles(document["roles"]), _held_out(document["held_out"]), _options(document["options"])
+    return TableModel.of_fitted(encoder, fitted, *known)
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+
+
+def _roles(fields: dict[str, Any] | None) -> Roles | None:
+    if fields is None:
+        return None
+    check_fields("roles", fields, ROLES)
+    return Roles(**fields)
+
+
+def _held_out(fields: dict[str, Any] | None) -> "HeldOut | None":
+    from fairpca.table_model import HeldOut
+
+    if fields is None:
+        return None
+    check_fields("held_out", fields, HELD_OUT)
+    return HeldOut(**fields)
+
+
+def _options(fields: dict[str, Any] | None) -> TableOptions | None:
+    if fields is None:
+        return None
+    check_fields("options", fields, OPTIONS)
+    return TableOptions(**fields)
+
 
 READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {
     _fair_pca.KIND: _fair_pca.fair_pca_from_archive,

@@ -1,13 +1,29 @@
-"""Scatter plot of projected rows, one colour a group."""
+"""Projected rows, one colour a group: points, and regions that hold given shares of them."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from scipy.stats import gaussian_kde
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
+
+_CELLS = 120
+"""Cells of the grid a side."""
+
+_MOST_ROWS = 5000
+"""Rows of a group that its density is made of; more are thinned out evenly."""
+
+_WIDE = 0.005
+"""Share of the rows beyond the grid on either side: single far rows would make its cells too wide."""
+
+_MARGIN, _HEAD_ROOM = 0.05, 0.28
+"""Empty space around the regions, and for the legend above them, as shares of their size."""
+
+_STYLES = ("solid", "dashed", "dashdot", "dotted")
 
 
 class ProjectionDisplay:
@@ -95,3 +111,132 @@ class ProjectionDisplay:
         self.ax_.legend(frameon=False)
         quiet(self.ax_)
         return self
+
+
+class DensityDisplay:
+    """The smallest regions of the plane of two components that hold given shares of each group.
+
+    Two groups whose regions lie on each other look alike; a group that stands apart has regions of its own. Densities
+    are Gaussian kernel estimates, for the eye only: MMD^2 is not computed from them.
+
+    Parameters
+    ----------
+    projections : ndarray of shape (n_samples, n_components)
+        Projected rows; the first two columns are drawn. They need at least two that vary in every group.
+    groups : ndarray of shape (n_samples,)
+        Group of each row.
+    shares : sequence of float, default=(0.25, 0.5, 0.75)
+        Shares of a group that its regions hold.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    contours_ : list of matplotlib QuadContourSet
+        One for each group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> display = DensityDisplay(rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)).plot()
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['a (30)', 'b (30)']
+    """
+
+    def __init__(self, projections: FloatArray, groups: AnyArray, shares: Sequence[float] = (0.25, 0.5, 0.75)) -> None:
+        self.projections = projections
+        self.groups = groups
+        self.shares = shares
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, sensitive_features: Any, ax: Any = None, **style: Any) -> Self:
+        """Project rows with a fitted estimator and draw the regions of their groups.
+
+        Parameters
+        ----------
+        estimator : fitted transformer
+            FairPCA, a baseline, or scikit-learn's PCA.
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        sensitive_features : array-like of shape (n_samples,)
+            Group of each row.
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        **style : dict
+            Passed to `matplotlib.axes.Axes.contour`.
+        """
+        check_is_fitted(estimator)
+        projections = np.asarray(estimator.transform(X))
+        return cls(projections, np.asarray(sensitive_features).ravel()).plot(ax=ax, **style)
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        **style : dict
+            Passed to `matplotlib.axes.Axes.contour`.
+        """
+        if self.projections.shape[1] < 2:
+            raise ValueError("one component has no plane: draw it with ProjectionDisplay.")
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        plane = self.projections[:, :2]
+        x, y = (_grid(column) for column in plane.T)
+        self.contours_, handles, corners = [], [], []
+        for index, group in enumerate(np.unique(self.groups)):
+            rows = plane[self.groups == group]
+            color = PALETTE[index % len(PALETTE)]
+            density, levels = _density(rows, group, x, y, self.shares)
+            look = {"colors": color, "linewidths": 1.8, "linestyles": _STYLES[index % len(_STYLES)]}
+            # Darker where more of the group is.
+            self.ax_.contourf(x, y, density, [*levels, density.max() * 2], colors=color, alpha=0.12)
+            self.contours_.append(self.ax_.contour(x, y, density, levels, **(look | style)))
+            corners.append(_box(density >= levels[0], x, y))
+            line = {"color": color, "linewidth": 1.8, "linestyle": look["linestyles"]}
+            handles.append(self.ax_.plot([], [], label=f"{group} ({len(rows)})", **line)[0])
+        (left, bottom), (right, top) = np.min(corners, axis=0)[0], np.max(corners, axis=0)[1]
+        width, height = right - left, top - bottom
+        self.ax_.set_xlim(left - _MARGIN * width, right + _MARGIN * width)
+        self.ax_.set_ylim(bottom - _MARGIN * height, top + _HEAD_ROOM * height)
+        self.ax_.set(xlabel="component 1", ylabel="component 2")
+        self.ax_.legend(handles=handles, loc="upper right", frameon=False)
+        quiet(self.ax_)
+        return self
+
+
+def _grid(column: FloatArray) -> FloatArray:
+    low, high = np.quantile(column, [_WIDE, 1.0 - _WIDE])
+    room = _MARGIN * (high - low)
+    return np.linspace(low - room, high + room, _CELLS)
+
+
+def _box(inside: BoolArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the lower left and the upper right corner of the cells inside of a region."""
+    columns, rows = x[inside.any(axis=0)], y[inside.any(axis=1)]
+    return np.array([[columns[0], rows[0]], [columns[-1], rows[-1]]])
+
+
+def _density(
+    rows: FloatArray, group: Any, x: FloatArray, y: FloatArray, shares: Sequence[float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the density of a group on a grid, and the levels above which the given shares of its rows are."""
+    kept = rows[:: max(1, -(-len(rows) // _MOST_ROWS))]
+    lowest, highest = np.array([x[0], y[0]]), np.array([x[-1], y[-1]])
+    # Far rows would make the estimate as wide as they are far; they count as rows outside of all regions.
+    near = kept[((kept >= lowest) & (kept <= highest)).all(axis=1)]
+    try:
+        estimate = gaussian_kde(near.T)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise ValueError(
+            f"the {len(rows)} rows of group {group!r} lie on a line or a point: draw them with ProjectionDisplay."
+        ) from error
+    places = np.stack(np.meshgrid(x, y), axis=-1)
+    density = estimate(places.reshape(-1, 2).T).reshape(places.shape[:2])
+    heights = np.concatenate([np.zeros(len(kept) - len(near)), estimate(near.T)])
+    return density, np.unique(np.quantile(heights, 1.0 - np.asarray(shares)))

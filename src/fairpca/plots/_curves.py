@@ -1,0 +1,162 @@
+"""Curves: measures of an audit, plans, and paths of tolerances."""
+# SPDX-License-Identifier: MIT
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from fairpca._utils.typing import BoolArray, FloatArray, IntArray
+from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
+
+
+class AuditDisplay:
+    """One line for each measure: what was measured, what chance shows, and how large the population's may be.
+
+    Parameters
+    ----------
+    measures : sequence of dict
+        Records with `name`, `mmd2`, `chance_level` and `upper_bound`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    """
+
+    def __init__(self, measures: Sequence[dict[str, Any]]) -> None:
+        self.measures = list(measures)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        places = np.arange(len(self.measures))[::-1]
+        values, chance, bounds = (
+            np.array([measure[name] for measure in self.measures]) for name in ("mmd2", "chance_level", "upper_bound")
+        )
+        self.ax_.hlines(places, 0.0, bounds, color=PALETTE[4], linewidth=6, alpha=0.5, label="population: at most")
+        self.ax_.plot(values, places, "o", color=PALETTE[0], label="measured")
+        self.ax_.plot(chance, places, "|", color=PALETTE[5], markersize=18, markeredgewidth=2, label="chance shows")
+        self.ax_.set_yticks(places, [measure["name"] for measure in self.measures])
+        self.ax_.set_ylim(-0.6, len(self.measures) - 0.4)
+        self.ax_.set_xlim(left=0.0)
+        self.ax_.set_xlabel("MMD\N{SUPERSCRIPT TWO} of the projected groups")
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
+        quiet(self.ax_)
+        return self
+
+
+class PathDisplay:
+    """The trade-off curve.
+
+    Parameters
+    ----------
+    mmd2s : ndarray of shape (n_tolerances,)
+        MMD^2 of each model.
+    variances : ndarray of shape (n_tolerances,)
+        Share of the variance each keeps.
+    converged : ndarray of shape (n_tolerances,)
+        Whether each met its tolerance; those that did not are drawn as crosses.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    line_ : matplotlib Line2D
+        The curve.
+    """
+
+    def __init__(self, mmd2s: FloatArray, variances: FloatArray, converged: BoolArray) -> None:
+        self.mmd2s = mmd2s
+        self.variances = variances
+        self.converged = converged
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        **style : dict
+            Passed to `matplotlib.axes.Axes.plot`.
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        look = {"color": PALETTE[0], "marker": "o", "markersize": 4, "label": "FairPCA"}
+        (self.line_,) = self.ax_.plot(self.mmd2s, 100 * self.variances, **(look | style))
+        missed = ~self.converged
+        if missed.any():
+            self.ax_.plot(
+                self.mmd2s[missed],
+                100 * self.variances[missed],
+                color=PALETTE[5],
+                marker="x",
+                linestyle="none",
+                label="tolerance not met or not stationary",
+            )
+        self.ax_.set_xscale("log")
+        self.ax_.set_xlabel("MMD² between the groups (training rows)")
+        self.ax_.set_ylabel("variance kept (%)")
+        self.ax_.legend(frameon=False)
+        quiet(self.ax_)
+        return self
+
+
+class PlanDisplay:
+    """The curve of a plan, both axes logarithmic.
+
+    Parameters
+    ----------
+    n_rows : ndarray of int of shape (k,)
+        Rows of both groups.
+    epsilon : ndarray of shape (k,)
+        The MMD^2 that as many can rule out.
+    marks : mapping of str to (int, float)
+        Points to be shown, by what they are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    line_ : matplotlib Line2D
+        The curve.
+    """
+
+    def __init__(self, n_rows: IntArray, epsilon: FloatArray, marks: Mapping[str, tuple[int, float]]) -> None:
+        self.n_rows = n_rows
+        self.epsilon = epsilon
+        self.marks = dict(marks)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        (self.line_,) = self.ax_.loglog(self.n_rows, self.epsilon, color=PALETTE[0])
+        for (name, (n, mmd2)), marker, color in zip(self.marks.items(), MARKERS, PALETTE[1:], strict=False):
+            self.ax_.plot(n, mmd2, marker, color=color, label=f"{name}: {n:,} rows, {mmd2:.2g}")
+        self.ax_.set_xlabel("rows that were not used to fit, both groups")
+        self.ax_.set_ylabel("MMD\N{SUPERSCRIPT TWO} that can be ruled out")
+        if self.marks:
+            self.ax_.legend(frameon=False)
+        quiet(self.ax_)
+        return self

@@ -66,7 +66,7 @@ def test_beyond_what_is_affordable_auto_is_linear(projected, monkeypatch):
     Z, group = projected
     how = {"sensitive_features": group, "bandwidth": 1.5, "return_errors": True}
     assert max(mmd2_by_measure(Z[:, :2], **how)[1].values()) == 0.0
-    monkeypatch.setattr("fairpca.metrics._projected.EXACT_PAIRS", 1e6)
+    monkeypatch.setattr("fairpca.metrics._discrepancy.EXACT_PAIRS", 1e6)
     values, errors = mmd2_by_measure(Z[:, :2], **how)
     assert (values, errors) == mmd2_by_measure(Z[:, :2], method="fourier", **how)
     assert min(errors.values()) > 0.0
@@ -76,7 +76,7 @@ def test_the_scorer_of_many_rows(projected, monkeypatch):
     Z, group = projected
     model = FairPCA(2, tolerance=1e-2, random_state=0).fit(Z[:400], sensitive_features=group[:400])
     exact = fair_variance_scorer()(model, Z, sensitive_features=group)
-    monkeypatch.setattr("fairpca.metrics._projected.EXACT_PAIRS", 1e6)
+    monkeypatch.setattr("fairpca.metrics._discrepancy.EXACT_PAIRS", 1e6)
     assert fair_variance_scorer()(model, Z, sensitive_features=group) == pytest.approx(exact, rel=0.02)
 
 

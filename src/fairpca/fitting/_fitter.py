@@ -27,7 +27,7 @@ from fairpca.data import (
     warn_of_many_columns,
 )
 from fairpca.fitting._chance import Chance
-from fairpca.fitting._checked_rows import checked_rows
+from fairpca.fitting._projection import checked_rows
 from fairpca.mmd import Scales
 from fairpca.problem import largest_ratio
 from fairpca.rows import DaskRows, Rows, dense, header, is_dask, number_blocks, rows_in_memory

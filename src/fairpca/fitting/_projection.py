@@ -3,10 +3,12 @@
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairpca._utils.typing import AnyArray, FloatArray
@@ -14,18 +16,98 @@ from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
-from fairpca.fitting._by_blocks import Projection, Residual, by_blocks
-from fairpca.fitting._checked_rows import checked_rows
 from fairpca.rows import (
     DaskRows,
     Rows,
+    Transform,
+    compressed,
+    dense,
     header,
     is_dask,
     is_dask_frame,
+    is_sparse,
     map_rows_lazily,
     number_blocks,
     rows_in_memory,
 )
+
+BLOCK_NUMBERS = 2**21
+"""Numbers in a block of rows that is projected at once, 16 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """z = V'((x - mean) / scale), which may travel to where the rows are.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (p,)
+        What is subtracted from and divides the columns.
+    components : ndarray of shape (d, p)
+        V'.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    components: FloatArray
+
+    def __call__(self, X: AnyArray) -> AnyArray:
+        """Project rows, an array of shape (n, p)."""
+        return ((X - self.mean) / self.scale) @ self.components.T
+
+
+@dataclass(frozen=True, eq=False)
+class Residual(Projection):
+    """|x - VV'x|^2 of the centred, scaled rows, in a column."""
+
+    def __call__(self, X: AnyArray) -> AnyArray:
+        """Return the squared distances of rows, an array of shape (n, p), from their reconstructions."""
+        rows = (X - self.mean) / self.scale
+        rows -= (rows @ self.components.T) @ self.components
+        return np.einsum("ij,ij->i", rows, rows)[:, None]
+
+
+def by_blocks(transform: Transform, X: Any, width: int, dtype: Any = None) -> AnyArray:
+    """Return what becomes of rows, a block at a time: no second copy of a table that is large, mapped or sparse.
+
+    Parameters
+    ----------
+    transform : callable
+        From rows to as many others.
+    X : ndarray or compressed sparse rows, of shape (n, p)
+        Rows.
+    width : int
+        Columns of the result.
+    dtype : dtype, default=None
+        Of the result; by default float32 if `X` is, else float64.
+    """
+    n, p = X.shape
+    Z = np.empty((n, width), dtype=dtype or (np.float32 if X.dtype == np.float32 else np.float64))
+    for block in gen_batches(n, max(1, BLOCK_NUMBERS // p)):
+        Z[block] = transform(dense(X, block))
+    return Z
+
+
+def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = False) -> Any:
+    """Return finite numbers, float32 or float64 in an array, or compressed sparse rows as they are stored.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Who asks.
+    X : array-like, or sparse array or matrix, of shape (n, p)
+        What the user passed.
+    least_rows : int, default=1
+        Rows that are needed.
+    reset : bool, default=False
+        Whether the estimator learns the number of features and their names, or compares them with what it has learned.
+    """
+    if not is_sparse(X):
+        dtypes = [np.float64, np.float32]
+        return validate_data(estimator, X, dtype=dtypes, ensure_min_samples=least_rows, reset=reset)
+    rows = compressed(X, least_rows)
+    validate_data(estimator, rows, skip_check_array=True, reset=reset)
+    return rows
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

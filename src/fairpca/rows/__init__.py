@@ -1,11 +1,18 @@
 """Rows wherever they are, seen as blocks over which things are summed."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.rows._array import ArrayRows
-from fairpca.rows._protocol import Partial, Rows, RowsInMemory, Transform
-from fairpca.rows._sparse import SparseRows, compressed, dense, is_sparse, n_distinct, rows_in_memory
-from fairpca.rows._strata import StratifiedDraw, deal, shares, strata_of
-from fairpca.rows._sums import sum_of_block
+from fairpca.rows._array import ArrayRows, SparseRows, compressed, dense, is_sparse, n_distinct, rows_in_memory
+from fairpca.rows._protocol import (
+    Partial,
+    Rows,
+    RowsInMemory,
+    StratifiedDraw,
+    Transform,
+    deal,
+    shares,
+    strata_of,
+    sum_of_block,
+)
 from fairpca.rows.dask import (
     DaskRows,
     compute,

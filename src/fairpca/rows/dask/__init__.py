@@ -1,10 +1,8 @@
 """Rows in tables of Dask, which is imported only where one is passed."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.rows.dask._blocks import compute
-from fairpca.rows.dask._kind import is_dask, is_dask_frame, is_dask_series
-from fairpca.rows.dask._lazy import map_rows_lazily
-from fairpca.rows.dask._rows import DaskRows
+from fairpca.rows.dask._blocks import compute, is_dask, is_dask_frame, is_dask_series
+from fairpca.rows.dask._rows import DaskRows, map_rows_lazily
 from fairpca.rows.dask._table import header, number_blocks
 
 __all__ = [

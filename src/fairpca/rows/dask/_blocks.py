@@ -6,14 +6,94 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import Any
+from uuid import uuid4
 
 from fairpca._utils.extras import require
 from fairpca._utils.threads import single_threaded_blas
-from fairpca.rows.dask._work import aligned
+from fairpca.rows.dask._work import add_terms, aligned
+
+FAN_IN = 32
+"""Terms added in one task. Fixed, so that the same chunks give the same bits."""
 
 ATTEMPTS = 3
 """How often a pass is tried when workers die faster than the scheduler can replace what they held."""
+
+
+def is_dask(table: Any) -> bool:
+    """Return whether this is an array, a frame or a series of Dask.
+
+    Parameters
+    ----------
+    table : object
+        Anything. Where Dask was not imported nothing can be its table, so it is not imported here either.
+    """
+    return is_dask_array(table) or is_dask_frame(table) or is_dask_series(table)
+
+
+def is_dask_array(table: Any) -> bool:
+    """Return whether this is a `dask.array.Array`."""
+    return _is_instance(table, "dask.array", "Array")
+
+
+def is_dask_frame(table: Any) -> bool:
+    """Return whether this is a `dask.dataframe.DataFrame`."""
+    return _is_instance(table, "dask.dataframe", "DataFrame")
+
+
+def is_dask_series(table: Any) -> bool:
+    """Return whether this is a `dask.dataframe.Series`."""
+    return _is_instance(table, "dask.dataframe", "Series")
+
+
+def _is_instance(table: Any, module: str, name: str) -> bool:
+    return module in sys.modules and isinstance(table, getattr(sys.modules[module], name))
+
+
+class Tasks:
+    """Delayed calls that share a name, which the dashboard of Dask shows; a number tells them apart.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = f"fairpca_{name}-{uuid4().hex}"
+        self._numbers = count()
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a call, as a `dask.delayed.Delayed`.
+
+        Parameters
+        ----------
+        function : callable
+            Called where Dask chooses. It may hold data, in which Dask does not look for work of its own.
+        *arguments : dask.delayed.Delayed
+            Results of other tasks.
+        """
+        lazy = require("dask", "dask").delayed(function, pure=False, traverse=False)
+        return lazy(*arguments, dask_key_name=(self._name, next(self._numbers)))
+
+
+def tree_sum(terms: list[Any], name: str) -> Any:
+    """Return the sum of delayed terms, neighbours first: a tree, so that no process holds all terms.
+
+    Parameters
+    ----------
+    terms : list of dask.delayed.Delayed
+        At least one.
+    name : str
+        Name of the tasks.
+    """
+    additions = Tasks(name)
+    while len(terms) > 1:
+        groups = (terms[start : start + FAN_IN] for start in range(0, len(terms), FAN_IN))
+        # Not as one list: Dask would optimize what is in a list on the spot.
+        terms = [additions.call(add_terms, *group) for group in groups]
+    return terms[0]
 
 
 class Blocks:

@@ -12,8 +12,7 @@ import numpy as np
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.rows._array import BLOCK_NUMBERS
-from fairpca.rows._protocol import Transform
-from fairpca.rows._strata import strata_of
+from fairpca.rows._protocol import Transform, strata_of
 
 ALIGNMENT = 64
 """Bytes of a line of the cache. BLAS sums in another order when an array starts elsewhere."""

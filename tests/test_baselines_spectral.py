@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from fairpca.baselines._problem import Pair, SquaredSpectralNorm, clip_level
+from fairpca.baselines._fantope import Pair, SquaredSpectralNorm, clip_level
 
 
 def random_pair(rng, size=3):

@@ -22,7 +22,7 @@ from damaged_files import Mutations, edit, members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError
 from fairpca.saving import READERS, fair_pca_to_archive, read_archive, write_archive
-from fairpca.saving._archive import MOST_BYTES, MOST_DIRECTORY, MOST_VALUES, array_of, digest_of, npy_of, text_of
+from fairpca.saving._archive import MOST_DIRECTORY, MOST_TEXT, MOST_VALUES, array_of, digest_of, npy_of, text_of
 from fairpca.solvers import Budget
 
 FORMAT_1 = Path(__file__).parent / "data" / "model-format-1.fairpca"
@@ -173,7 +173,7 @@ def test_nothing_is_unpickled(content, path):
         (lambda m: m | {"model.json": b'{"a": 1, "a": 2}'}, "a field occurs twice"),
         (lambda m: m | {"model.json": b'{"format": "fairpca certificate"}'}, "its format is 'fairpca model'"),
         (lambda m: m | {"model.json": b"[" + b"1," * MOST_VALUES + b"1]"}, "values"),
-        (lambda m: m | {"model.json": b" " * (MOST_BYTES + 1)}, "bytes"),
+        (lambda m: m | {"model.json": b" " * (MOST_TEXT + 1)}, "bytes"),
     ],
 )
 def test_what_is_wrong_with_an_archive_is_said(change, words, content, path):
@@ -263,7 +263,7 @@ def test_members_that_overlap_are_refused(path):
 def test_large_documents_take_little_memory(unit, model, path):
     document, arrays = fair_pca_to_archive(model)
     marks = sum(unit.count(mark) for mark in (b",", b"[", b"{"))
-    for room in (MOST_VALUES - 1000) // marks, 2 * MOST_BYTES // len(unit):
+    for room in (MOST_VALUES - 1000) // marks, 2 * MOST_TEXT // len(unit):
         filler = b'"more": [' + unit * room + b"1], "
         text = text_of(document, {name: digest_of(npy_of(name, array)) for name, array in arrays.items()})
         forged = signed(text.replace(b'"parameters": {', b'"parameters": {' + filler))

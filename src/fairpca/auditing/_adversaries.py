@@ -30,8 +30,6 @@ N_LOTS = 999
 
 N_FOLDS = 5
 
-MOST_ROWS = 100_000
-
 
 Maker = Callable[[int], Any]
 
@@ -196,8 +194,8 @@ def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int) -> dict
     labels, codes = np.unique(y, return_inverse=True)
     if len(labels) != 2 or np.bincount(codes).min() < N_FOLDS:
         return None
-    if len(Z) > MOST_ROWS:
-        chosen = np.random.default_rng(seed).choice(len(Z), MOST_ROWS, replace=False)
+    if len(Z) > MOST_ROWS["linear"]:
+        chosen = np.random.default_rng(seed).choice(len(Z), MOST_ROWS["linear"], replace=False)
         Z, codes, groups = Z[chosen], codes[chosen], groups[chosen]
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)

@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ from sklearn.utils.validation import check_random_state, column_or_1d
 from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_bandwidth, check_confidence, check_integer
-from fairpca._utils.progress import Say, say_with
+from fairpca._utils.progress import say_with
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, parity_gaps, try_classifier, try_regressor
 from fairpca.auditing._reduction import Origin, looks_like_training_rows, model_digest, projections, rows_digest
-from fairpca.auditing._result import AuditResult, examine
+from fairpca.auditing._result import AuditResult, Settings, examine
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
@@ -26,34 +25,6 @@ from fairpca.rows import compute, is_dask
 
 FEW_NUMBERS = 100_000
 """Numbers in projections that adversaries look at in one thread: others would wait longer than they work."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How an audit is done.
-
-    Attributes
-    ----------
-    adversaries : tuple of str
-        Which.
-    confidence : float
-        Of the bounds.
-    n_permutations : int
-        Number of lots.
-    bandwidth : "median", float or None
-        sigma; None takes that of the reduction.
-    seed : int
-        With which lots, frequencies, samples and halves are drawn.
-    say : callable
-        Told what is being done.
-    """
-
-    adversaries: tuple[str, ...]
-    confidence: float
-    n_permutations: int
-    bandwidth: str | float | None
-    seed: int
-    say: Say
 
 
 def audit(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.extras import require
-from fairpca.auditing._audit import Settings
+from fairpca._utils.progress import Say
 from fairpca.auditing._certificate import Certificate
 from fairpca.auditing._reduction import Origin
 from fairpca.comparison import Compared
@@ -22,6 +22,34 @@ from fairpca.inference import (
     sum_of_squares,
 )
 from fairpca.plots import AuditDisplay
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an audit is done.
+
+    Attributes
+    ----------
+    adversaries : tuple of str
+        Which.
+    confidence : float
+        Of the bounds.
+    n_permutations : int
+        Number of lots.
+    bandwidth : "median", float or None
+        sigma; None takes that of the reduction.
+    seed : int
+        With which lots, frequencies, samples and halves are drawn.
+    say : callable
+        Told what is being done.
+    """
+
+    adversaries: tuple[str, ...]
+    confidence: float
+    n_permutations: int
+    bandwidth: str | float | None
+    seed: int
+    say: Say
 
 
 @dataclass(frozen=True, eq=False)

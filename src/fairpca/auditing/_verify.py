@@ -11,10 +11,10 @@ from typing import Any
 from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.progress import say_with
-from fairpca.auditing._audit import Settings, audited
+from fairpca.auditing._audit import audited
 from fairpca.auditing._certificate import Certificate, installed
 from fairpca.auditing._reduction import looks_like_training_rows, model_digest
-from fairpca.auditing._result import AuditResult
+from fairpca.auditing._result import AuditResult, Settings
 from fairpca.comparison import People, Terms
 from fairpca.inference import LEAST_ROWS
 

@@ -1,24 +1,13 @@
-"""The Fantope with a bound on the group means, and the alternating direction method of multipliers over it."""
+"""Projections of the program of FPCA: the Fantope with a bound on the group means, the squared spectral norm."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.baselines._problem import FPCAProblem, Pair
 
 _MAX_NEWTON = 100
-
-_RELAXATION = 1.6
-
-_CHECK_EVERY = 10
-
-_ADAPT_EVERY = 50
-
-_ADAPT_UNTIL = 2000
-
-_SMALL = 1e-8
 
 
 @dataclass(frozen=True)
@@ -201,136 +190,121 @@ def _safeguarded(current: float, excess: float, slope: float, low: float, high: 
 
 
 @dataclass(frozen=True)
-class SDPResult:
-    """Where the solver stopped.
+class Pair:
+    """Two square matrices, one per sign of Q, each with a multiple of the identity on the null axes.
 
     Attributes
     ----------
-    point : Projection
-        P*, feasible.
-    objective : float
-        Its value.
-    gap : float
-        Dual value minus objective: the optimum is at most this much higher.
-    n_iter : int
-        Iterations.
-    converged : bool
-        Whether the gap met the tolerance.
+    matrices : ndarray of shape (2, q, q)
+        Live blocks.
+    scalars : ndarray of shape (2,)
+        Values on the null axes.
     """
 
-    point: Projection
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
+    matrices: FloatArray
+    scalars: FloatArray
+
+    def __add__(self, other: "Pair") -> "Pair":
+        return Pair(self.matrices + other.matrices, self.scalars + other.scalars)
+
+    def __sub__(self, other: "Pair") -> "Pair":
+        return Pair(self.matrices - other.matrices, self.scalars - other.scalars)
+
+    def __mul__(self, factor: float) -> "Pair":
+        return Pair(self.matrices * factor, self.scalars * factor)
+
+    def squared_norm(self, n_null: int) -> float:
+        """Return the squared Frobenius norm, null axes counted `n_null` times."""
+        return float(np.vdot(self.matrices, self.matrices) + n_null * np.vdot(self.scalars, self.scalars))
 
 
-@dataclass
-class _State:
-    """The iterates: Z = (S+ P, S- P) in the limit, scaled duals U, step rho, and g*(rho U)."""
-
-    point: Projection
-    Z: Pair
-    U: Pair
-    rho: float
-    conjugate: float = 0.0
-    change: float = np.inf
-    gap: float = np.inf
-
-
-def solve_fpca(problem: FPCAProblem, max_iter: int, gap_tolerance: float) -> SDPResult:
-    """Solve the program to a duality gap.
-
-    The split is P against Z = (S+ P, S- P). Because S+'S+ + S-'S- = (a + b) I, the step in P is a projection on the
-    Fantope; the step in Z clips singular values. P is feasible and rho U gives a dual value, so both ends of the
-    gap are known whenever it is computed.
+@dataclass(frozen=True)
+class SquaredSpectralNorm:
+    """g(Z+, Z-) = mu (|Z+|^2 + |Z-|^2), or mu max(|Z+|^2, |Z-|^2) if pooled, with spectral norms.
 
     Parameters
     ----------
-    problem : FPCAProblem
-        The program.
-    max_iter : int
-        Largest number of iterations.
-    gap_tolerance : float
-        Stop when the gap is at most this multiple of `problem.scale` or of the objective, whichever is larger.
-
-    Returns
-    -------
-    result : SDPResult
-        P* and how good it is.
+    mu : float
+        Weight.
+    n_null : int
+        Number of null axes on which the scalars stand.
+    pooled : bool
+        Whether one bound holds for both matrices, as in the text of the paper, or each has its own.
     """
-    if problem.is_linear:
-        return _solve_linear(problem, gap_tolerance)
-    state = _start(problem)
-    for n_iter in range(1, max_iter + 1):
-        _step(problem, state)
-        if n_iter % _CHECK_EVERY and n_iter < max_iter:
-            continue
-        objective = problem.objective(state.point)
-        gap = _dual_value(problem, state) - objective
-        if gap <= gap_tolerance * max(problem.scale, abs(objective)):
-            return SDPResult(state.point, objective, max(gap, 0.0), n_iter, True)
-        if n_iter % _ADAPT_EVERY == 0 and n_iter <= _ADAPT_UNTIL:
-            _adapt(problem, state, stalled=gap > 0.5 * state.gap)
-            state.gap = gap
-    return SDPResult(state.point, objective, gap, max_iter, False)
+
+    mu: float
+    n_null: int
+    pooled: bool
+
+    def value(self, pair: Pair) -> float:
+        """Return g."""
+        norms = np.linalg.norm(pair.matrices, ord=2, axis=(1, 2)) if pair.matrices.size else np.zeros(2)
+        if self.n_null:
+            norms = np.maximum(norms, np.abs(pair.scalars))
+        squares = norms**2
+        return self.mu * float(squares.max() if self.pooled else squares.sum())
+
+    def split(self, pair: Pair, step: float) -> tuple[Pair, Pair, float]:
+        """Return Z, W - Z and the conjugate g*((W - Z) / step), where Z minimises step g(Z) + |Z - W|^2 / 2.
+
+        The singular values of W are clipped at a level s where step mu s^2 + sum_i (sigma_i - s)_+^2 / 2 is least: at
+        one level for each matrix or, if pooled, at one for both.
+
+        Parameters
+        ----------
+        pair : Pair
+            W.
+        step : float
+            Weight of g.
+        """
+        # Only singular values above the level matter, and those are well determined by the Gram matrix.
+        squares, vectors = np.linalg.eigh(np.swapaxes(pair.matrices, 1, 2) @ pair.matrices)
+        singular = np.sqrt(np.maximum(squares, 0.0))
+        on_null = np.abs(pair.scalars)
+        levels = self._levels(singular, on_null, step * self.mu)
+        above = np.maximum(singular - levels[:, None], 0.0)
+        cut = above / np.where(above > 0.0, singular, 1.0)
+        excess = np.stack([_outer(*block) for block in zip(pair.matrices, vectors, cut, strict=True)])
+        null_excess = np.sign(pair.scalars) * np.maximum(on_null - levels, 0.0)
+        rest = Pair(excess, null_excess)
+        nuclear = above.sum(axis=1) + self.n_null * np.abs(null_excess)
+        return pair - rest, rest, self._conjugate(nuclear / step)
+
+    def _levels(self, singular: FloatArray, on_null: FloatArray, weight: float) -> FloatArray:
+        values = np.column_stack([singular, on_null])
+        counts = np.ones_like(values)
+        counts[:, -1] = self.n_null
+        if self.pooled:
+            return np.full(2, clip_level(values.ravel(), counts.ravel(), weight))
+        return np.array([clip_level(v, c, weight) for v, c in zip(values, counts, strict=True)])
+
+    def _conjugate(self, nuclear: FloatArray) -> float:
+        """Return g* from the nuclear norms of its arguments."""
+        if self.mu == 0.0:
+            return 0.0 if not nuclear.any() else np.inf
+        squares = nuclear.sum() ** 2 if self.pooled else float(nuclear @ nuclear)
+        return float(squares) / (4.0 * self.mu)
 
 
-def _solve_linear(problem: FPCAProblem, gap_tolerance: float) -> SDPResult:
-    """Without a penalty the projection of C / epsilon, which maximises <C, P> - epsilon |P|^2 / 2, is enough."""
-    epsilon = _SMALL * problem.scale / problem.fantope.n_components
-    point = problem.fantope.project(problem.C / epsilon, 0.0)
-    objective = problem.objective(point)
-    gap = problem.fantope.upper_bound(problem.C, 0.0, epsilon * point.multiplier) - objective
-    return SDPResult(point, objective, max(gap, 0.0), 1, gap <= gap_tolerance * problem.scale)
+def clip_level(values: FloatArray, counts: FloatArray, weight: float) -> float:
+    """Return the s >= 0 that minimises weight s^2 + sum_i counts_i (values_i - s)_+^2 / 2.
+
+    Parameters
+    ----------
+    values, counts : ndarray of shape (m,)
+        Numbers >= 0 and how often each occurs.
+    weight : float
+        Price of the level, >= 0.
+    """
+    order = np.argsort(values)[::-1]
+    values, counts = values[order], counts[order]
+    # With the j largest values above it, the level is their sum over 2 weight + j: the last j that is consistent.
+    levels = np.cumsum(counts * values) / np.maximum(2.0 * weight + np.cumsum(counts), np.finfo(float).tiny)
+    consistent = np.flatnonzero((values >= levels) & (counts > 0))
+    return float(levels[consistent[-1]]) if len(consistent) else 0.0
 
 
-def _start(problem: FPCAProblem) -> _State:
-    q = len(problem.q)
-    point = problem.fantope.project(problem.C / (_SMALL * problem.scale), 0.0)
-    zero = Pair(np.zeros((2, q, q)), np.zeros(2))
-    rho = problem.scale / (problem.fantope.n_components * sum(problem.shifts))
-    return _State(point, problem.images(point), zero, rho)
-
-
-def _step(problem: FPCAProblem, state: _State) -> None:
-    curvature = sum(problem.shifts)
-    matrix, scalar = problem.adjoint(state.Z - state.U)
-    matrix = (matrix + problem.C / state.rho) / curvature
-    state.point = problem.fantope.project(matrix, scalar / curvature, state.point.multiplier)
-    images = problem.images(state.point)
-    # Over-relaxation (Boyd et al. 2011, section 3.4.3) saves about a quarter of the iterations.
-    target = images * _RELAXATION + state.Z * (1.0 - _RELAXATION) + state.U
-    before = state.Z
-    state.Z, state.U, state.conjugate = problem.penalty.split(target, 1.0 / state.rho)
-    matrix, scalar = problem.adjoint(state.Z - before)
-    state.change = float(np.sqrt(np.vdot(matrix, matrix) + problem.fantope.n_null * scalar**2))
-
-
-def _dual_value(problem: FPCAProblem, state: _State) -> float:
-    """Return an upper bound of the optimum from the multipliers Y = rho U and rho (a + b) lambda."""
-    matrix, scalar = problem.adjoint(state.U * state.rho)
-    multiplier = state.rho * sum(problem.shifts) * state.point.multiplier
-    return problem.fantope.upper_bound(problem.C - matrix, -scalar, multiplier) + state.conjugate
-
-
-def _adapt(problem: FPCAProblem, state: _State, stalled: bool) -> None:
-    """Choose rho so that primal and dual residual, each relative to its size, shrink alike (ibid., section 3.4.1)."""
-    n_null = problem.fantope.n_null
-    images = problem.images(state.point)
-    primal = (images - state.Z).squared_norm(n_null)
-    primal_size = max(images.squared_norm(n_null), state.Z.squared_norm(n_null))
-    matrix, scalar = problem.adjoint(state.U)
-    dual_size = float(np.vdot(matrix, matrix) + n_null * scalar**2)
-    factor = 1.0
-    if min(primal, primal_size, state.change, dual_size) > 0.0:
-        ratio = (primal / primal_size) / (state.change**2 / dual_size)
-        factor = float(np.clip(ratio**0.25, 0.2, 5.0))
-    if 1 / 1.5 < factor < 1.5:
-        if not stalled:
-            return  # a new rho disturbs the iterates: not for a small gain
-        # Along axes of little variance P drifts by C / (rho (a + b)) per step, too little to show in the residuals.
-        factor = 0.3
-    state.rho *= factor
-    state.U = state.U * (1.0 / factor)
-    state.point = replace(state.point, multiplier=state.point.multiplier / factor)
+def _outer(matrix: FloatArray, vectors: FloatArray, cut: FloatArray) -> FloatArray:
+    """Return W E diag(cut) E' from the few columns of E that are cut."""
+    used = vectors[:, cut > 0.0]
+    return (matrix @ (used * cut[cut > 0.0])) @ used.T

@@ -11,8 +11,7 @@ from fairpca._utils.checks import check_integer, check_name
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca._utils.warn import Note
 from fairpca.baselines._base import Baseline
-from fairpca.baselines._fantope import SDPResult, solve_fpca
-from fairpca.baselines._problem import FPCAProblem, Moments
+from fairpca.baselines._problem import FPCAProblem, Moments, SDPResult, solve_fpca
 from fairpca.baselines._stiefel import FrameObjective, optimise_frame
 from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning

@@ -16,7 +16,7 @@ from fairpca._utils.checks import check_at_least_zero
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import warn_user
-from fairpca.comparison._columns import as_labels, comparable, missing
+from fairpca.comparison._columns import as_labels, comparable, distinct, listed, missing
 from fairpca.exceptions import RowLabelsWarning
 from fairpca.rows import compute, is_dask, is_dask_frame, is_dask_series
 
@@ -30,9 +30,6 @@ LARGEST_MMD2 = 2.0
 _BASE = 0x9E3779B97F4A7C15
 
 _WORD = 2**64
-
-LISTED = 5
-"""Groups that are named when there are too many."""
 
 
 def check_auto(tolerance: str) -> None:
@@ -253,36 +250,3 @@ def _check_group_sizes(groups: AnyArray, counts: AnyArray) -> None:
             f"sensitive_features has {int(counts.min())} row in group {groups.tolist()[counts.argmin()]!r}; "
             "each group needs at least 2."
         )
-
-
-def listed(groups: AnyArray, counts: AnyArray) -> str:
-    """Return the largest groups with their rows, in words.
-
-    Parameters
-    ----------
-    groups : ndarray of shape (n_groups,)
-        The distinct labels.
-    counts : ndarray of shape (n_groups,)
-        Their rows.
-    """
-    order = np.argsort(-counts, kind="stable")[:LISTED]
-    names = [f"{groups[[k]].tolist()[0]!r} ({counts[k]} {'row' if counts[k] == 1 else 'rows'})" for k in order]
-    return ", ".join([*names, "..."] if len(groups) > LISTED else names)
-
-
-def distinct(labels: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct labels in order and how often each occurs.
-
-    Two numbers, the usual case, are found without sorting: millions of labels take a fraction of the time and memory.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Labels that can be compared.
-    """
-    if labels.dtype.kind in "biuf" and len(labels):
-        low, high = labels.min(), labels.max()
-        n_low, n_high = int(np.count_nonzero(labels == low)), int(np.count_nonzero(labels == high))
-        if low != high and n_low + n_high == len(labels):
-            return np.array([low, high]), np.array([n_low, n_high])
-    return np.unique(labels, return_counts=True)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, IntArray
-from fairpca.comparison._checks import distinct, listed
 
 _ALLOWED = (
     "must hold one label for each row: a list, a numpy, pyarrow or Dask array, a pandas, polars or Dask series, or a "
@@ -28,6 +27,9 @@ FEW_VALUES = 20
 
 ABSENT = "missing"
 """Label of the group of rows without one."""
+
+LISTED = 5
+"""Groups that are named when there are too many."""
 
 
 def as_labels(values: Any, argument: str = "sensitive_features") -> AnyArray:
@@ -332,3 +334,36 @@ def _numbers(present: AnyArray, absent: AnyArray, argument: str) -> AnyArray:
     values[~absent] = present.astype(np.float64)
     check_finite_numbers(values, argument)
     return values[:, None]
+
+
+def listed(groups: AnyArray, counts: AnyArray) -> str:
+    """Return the largest groups with their rows, in words.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_groups,)
+        The distinct labels.
+    counts : ndarray of shape (n_groups,)
+        Their rows.
+    """
+    order = np.argsort(-counts, kind="stable")[:LISTED]
+    names = [f"{groups[[k]].tolist()[0]!r} ({counts[k]} {'row' if counts[k] == 1 else 'rows'})" for k in order]
+    return ", ".join([*names, "..."] if len(groups) > LISTED else names)
+
+
+def distinct(labels: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return the distinct labels in order and how often each occurs.
+
+    Two numbers, the usual case, are found without sorting: millions of labels take a fraction of the time and memory.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels that can be compared.
+    """
+    if labels.dtype.kind in "biuf" and len(labels):
+        low, high = labels.min(), labels.max()
+        n_low, n_high = int(np.count_nonzero(labels == low)), int(np.count_nonzero(labels == high))
+        if low != high and n_low + n_high == len(labels):
+            return np.array([low, high]), np.array([n_low, n_high])
+    return np.unique(labels, return_counts=True)

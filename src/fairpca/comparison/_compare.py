@@ -14,8 +14,17 @@ from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
 from fairpca.comparison._dask_columns import read_column_beside
-from fairpca.comparison._dependences import Standing, dependences, in_standing
-from fairpca.comparison._measures import Measure, Segment, group_attributes, group_measures, segments, with_full_names
+from fairpca.comparison._measures import (
+    Measure,
+    Segment,
+    Standing,
+    dependences,
+    group_attributes,
+    group_measures,
+    in_standing,
+    segments,
+    with_full_names,
+)
 from fairpca.comparison._terms import People, Terms, columns_of
 from fairpca.comparison._weights import MASS, read_weights
 from fairpca.rows import dense, is_dask, is_sparse

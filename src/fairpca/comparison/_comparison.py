@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import block_diag, lstsq, qr
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca.comparison._attribute import N_FEATURES
 from fairpca.comparison._checks import check_tolerances
-from fairpca.comparison._dependences import N_FEATURES
 from fairpca.comparison._weights import DenseColumns, RowWeights, masses_of
 from fairpca.rows import strata_of
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.comparison._attribute import N_FEATURES, features_of
 from fairpca.comparison._columns import as_labels
 from fairpca.comparison._dask_columns import in_blocks, mapped_parts, parts_of
-from fairpca.comparison._dependences import N_FEATURES, features_of
 from fairpca.rows import compute, is_dask, strata_of
 
 NOWHERE = -1

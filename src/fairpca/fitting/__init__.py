@@ -1,10 +1,9 @@
 """One fit, checked at its end, fits along tolerances, and what a fitted projection can do."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.fitting._chance import fit_to_chance
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.fitting._projection import LinearProjection, unfitted_copy, variance_kept
-from fairpca.fitting._tracer import Tracer
+from fairpca.fitting._tracer import Tracer, fit_to_chance
 from fairpca.fitting._words import (
     summary_of,
     words_on_error,

@@ -1,4 +1,4 @@
-"""What chance shows of projections of the rows of a fit, and the tolerance that follows."""
+"""What chance shows of projections of the rows of a fit."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass, replace
@@ -7,9 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison import LARGEST_MMD2, Compared
+from fairpca.comparison import Compared
 from fairpca.data import ColumnScaling
-from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.inference import (
     EXACT_ROWS,
     ComparedRows,
@@ -21,7 +20,6 @@ from fairpca.inference import (
 )
 from fairpca.mmd import Coordinates
 from fairpca.rows import Rows, strata_of
-from fairpca.solvers import Solver
 
 SAMPLE_ROWS = 4096
 """Rows that are enough to know the level of chance to a percent."""
@@ -30,21 +28,6 @@ N_LOTS = 999
 
 DIGITS = 1e-9
 """Projections that agree to this part of the bandwidth come in any order."""
-
-SIGNIFICANCE = 0.05
-"""Plain PCA is kept where random groups would differ as much with more than this probability."""
-
-SHARE_OF_CHANCE = 0.5
-"""Below half of the chance level variance falls fast, and what new people show hardly changes."""
-
-FLOOR = 1e-4
-"""MMD = 0.01 says that no smooth score, a function of the kernel with values between -1 and 1, has group means more
-than 0.01 apart: one point. Chance levels shrink like 1 / n; asking for less costs variance for nothing relevant."""
-
-SETTLED = 0.1
-"""The chance level depends on the subspace: it is computed again until tolerances move by less than this share."""
-
-MOST_ROUNDS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,43 +127,3 @@ def in_own_order(rows: ComparedRows, bandwidth: float) -> ComparedRows:
     """
     keys = np.rint(rows.Z / (DIGITS * bandwidth)).T
     return rows.chosen(np.lexsort([strata_of(rows.attached), *keys[::-1]]))
-
-
-def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
-    r"""Fit with the tolerance tau_j = max(b_j / 2, 1e-4), or keep plain PCA where random groups would differ as much.
-
-    b_j is the chance level of measure j, its mean over random groups of the same sizes: for two of them
-    (1/m + 1/n)(1 - \bar k) at the answer.
-
-    Parameters
-    ----------
-    fitter : Fitter
-        The problem.
-    solver : Solver
-        Solves.
-    """
-    pca = fitter.fit(LARGEST_MMD2, solver, "pca")
-    chance = fitter.chance
-    live = pca.components.rows[: pca.components.n_live]
-    tolerances = _tolerances(chance.levels(live))
-    mmd2s = pca.result.mmd2s[fitter.essential]
-    if np.all(mmd2s <= tolerances) or chance.p_value(live, mmd2s) > SIGNIFICANCE:
-        return _at(pca, fitter, np.maximum(mmd2s, tolerances))
-    found = pca
-    for _ in range(MOST_ROUNDS):
-        warm = None if found is pca else found.warm.for_tolerances(found.result.mmd2s, fitter.strictest(tolerances))
-        found = fitter.fit(tolerances, solver, warm)
-        before, tolerances = tolerances, _tolerances(chance.levels(found.components.rows[: found.components.n_live]))
-        if not found.result.meets or np.all(np.abs(tolerances - before) <= SETTLED * before):
-            break
-    return found
-
-
-def _tolerances(levels: FloatArray) -> FloatArray:
-    """Return half of the chance levels, but not less than the floor."""
-    return np.maximum(SHARE_OF_CHANCE * levels, FLOOR)
-
-
-def _at(fit: Fit, fitter: Fitter, tolerances: FloatArray) -> Fit:
-    """Return a fit as the answer for tolerances that it meets."""
-    return replace(fit, result=replace(fit.result, tolerances=fitter.loosest(tolerances)))

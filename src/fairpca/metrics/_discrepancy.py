@@ -1,4 +1,4 @@
-"""The maximum mean discrepancy of groups of rows, dependence on numbers, and how far estimates can be from the truth."""
+"""The maximum mean discrepancy of groups, dependence on numbers, and how far estimates can be from the truth."""
 # SPDX-License-Identifier: MIT
 
 import math

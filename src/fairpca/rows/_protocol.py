@@ -1,4 +1,4 @@
-"""What an algorithm that is linear in the rows may ask of them: sums over blocks, samples with a share of every stratum."""
+"""What an algorithm that is linear in the rows may ask of them: sums over blocks, stratified samples."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable

@@ -26,7 +26,7 @@ from fairpca.exceptions import ModelFileError
 PLAIN = re.compile(r"\|[bi]1|<i[248]|<f[48]|<U[1-9]\d{0,5}")
 """Truths, whole numbers, numbers, and texts of a fixed width, lowest byte first."""
 
-HEADER = re.compile(
+ARRAY_HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(..)\{'descr': '([^']{1,9})', 'fortran_order': (?:True|False), "
     rb"'shape': \(((?:\d{1,18}, )*(?:\d{1,18},?)?)\), \} *\n",
     re.DOTALL,
@@ -45,7 +45,7 @@ FORMAT = "fairpca model"
 VERSION = 1
 """Grows with every change of what a file holds; all versions up to it are read."""
 
-MOST_BYTES = 16 * 2**20
+MOST_TEXT = 16 * 2**20
 
 MOST_VALUES = 2**19
 """Values in a document, about: each takes a hundred bytes of memory."""
@@ -107,7 +107,7 @@ def array_of(name: str, content: bytes) -> AnyArray:
     content : bytes
         Of the file.
     """
-    header = HEADER.match(content[:MOST_HEADER])
+    header = ARRAY_HEADER.match(content[:MOST_HEADER])
     if header is None or not PLAIN.fullmatch(header[2].decode("latin1")):
         raise ValueError(f"the array {name!r} is no plain array of numbers or texts.")
     dtype = np.dtype(header[2].decode("latin1"))
@@ -181,8 +181,8 @@ def _check_version(found: Any, written_by: Any) -> None:
 
 
 def _check_size(text: bytes) -> None:
-    if len(text) > MOST_BYTES:
-        raise ValueError(f"the document has {len(text):,} bytes; {MOST_BYTES:,} are allowed.")
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"the document has {len(text):,} bytes; {MOST_TEXT:,} are allowed.")
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values > MOST_VALUES:
         raise ValueError(f"the document has about {values:,} values; {MOST_VALUES:,} are allowed.")

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 KIND = "FairPCA"
 
-DOCUMENT = {"kind": TEXT, "parameters": TABLE, "learned": TABLE, "output": OUTPUT}
-
 SET_ANOTHER = "Change it with model.set_params({}=...), or keep the projection alone with model.to_pca()."
 
 FIT_AGAIN = "{} was changed by hand; fit the model again."
@@ -172,6 +170,7 @@ def _check_array(
 
 
 OUTPUT = Kind('"default", "pandas", "polars" or null', lambda value: value in (None, "default", "pandas", "polars"))
+DOCUMENT = {"kind": TEXT, "parameters": TABLE, "learned": TABLE, "output": OUTPUT}
 
 
 def fair_pca_to_archive(model: "FairPCA") -> Archive:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.checks import check_name
 from fairpca._utils.schema import TABLE, TEXT, Kind, check_fields, whole
 from fairpca._utils.typing import AnyArray
-from fairpca.saving import _fair_pca, _release, _table_model
+from fairpca.saving import _fair_pca, _release
 from fairpca.saving._archive import Archive, naming, read_archive
 from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
 from fairpca.tables import Roles, TableEncoder, TableOptions
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from fairpca.table_model import HeldOut, TableModel
 
 KIND = "TableModel"
+
+TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
+
+NAMES = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
+NAME_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+SHARE = Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1)
 
 DOCUMENT = {
     "kind": TEXT,
@@ -38,14 +45,6 @@ ROLES = {
     "drop": NAMES,
     "keep_sensitive": FLAG,
 }
-
-
-TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
-
-NAMES = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
-NAME_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-SHARE = Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1)
 HELD_OUT = {"share": SHARE, "random_state": whole(0, 2**32 - 1)}
 OPTIONS = {
     "missing": TEXT,
@@ -127,7 +126,7 @@ def _options(fields: dict[str, Any] | None) -> TableOptions | None:
 READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {
     _fair_pca.KIND: _fair_pca.fair_pca_from_archive,
     _release.KIND: _release.release_from_archive,
-    _table_model.KIND: _table_model.table_model_from_archive,
+    KIND: table_model_from_archive,
 }
 """Who makes a model of a document and arrays, by the kind that the document names."""
 

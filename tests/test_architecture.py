@@ -1,9 +1,7 @@
-"""Imports go downwards only, and what is private to a folder stays in it."""
+"""Imports go downwards only, what is private to a folder stays in it, and no modules import each other in circles."""
 
 import ast
 from pathlib import Path
-
-import pytest
 
 import fairpca
 
@@ -39,45 +37,31 @@ FLOORS = {
     "compiled": 0,
     "_utils": 0,
 }
-HOMES = {
-    "AuditResult": "auditing",
-    "Certificate": "auditing",
-    "FairPCA": "estimator",
-    "FairPCACV": "selection",
-    "FairPCAPath": "path",
-    "Plan": "planning",
-    "Release": "release",
-    "Verification": "auditing",
-    "any_classifier_bound": "release",
-    "audit": "auditing",
-    "fair_pca_path": "path",
-    "load": "saving",
-    "load_certificate": "auditing",
-    "plan": "planning",
-    "show_versions": "versions",
-    "verify": "auditing",
-    "__version__": "_utils",
-}
+HOMES = {**fairpca._HOMES, "__version__": "_utils"}
 """Where the names live that the package itself exports."""
 
-MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
-each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+EXTRAS = {"matplotlib", "typer", "rich", "pandas", "polars", "dask", "pyarrow", "jinja2", "onnx", "skl2onnx"}
+PATHS = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+TREES = {
+    ".".join(["fairpca", *path.relative_to(ROOT).with_suffix("").parts]): ast.parse(path.read_text()) for path in PATHS
+}
+TREES = {name.removesuffix(".__init__"): tree for name, tree in TREES.items()}
+FOLDERS = {name for name in TREES if ROOT.joinpath(*name.split(".")[1:]).is_dir()}
 
 
-def room(path):
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def _nodes(node):
+    """Yield all that a module holds but what it imports for type checkers alone."""
+    if not (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"):
+        yield node
+        for child in ast.iter_child_nodes(node):
+            yield from _nodes(child)
 
 
-def folder(path):
-    """Return the dotted name of the folder of a module."""
-    return ".".join(["fairpca", *path.relative_to(ROOT).parts[:-1]])
-
-
-def imported_names(path):
-    """Yield the dotted names of the package that a module imports: modules, and what it takes from them."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(tree):
+    """Yield the dotted names of the package that a module imports, wherever in it: modules, and what it takes."""
+    for node in _nodes(tree):
         if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
+            assert node.level == 0, "relative import"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -86,55 +70,60 @@ def imported_names(path):
         yield from (name for name in names if name.startswith("fairpca."))
 
 
-def is_private(part):
-    return part.startswith("_") and not part.startswith("__")
+def room(name):
+    return HOMES.get(name.split(".")[1], name.split(".")[1])
 
 
-def private_modules(name):
-    """Yield the folder and the name of each private module or folder along a dotted name."""
+def folder(module):
+    return module if module in FOLDERS else module.rpartition(".")[0]
+
+
+def homes_of_private_modules(name):
+    """Yield the folder of each private module or folder along a dotted name."""
     parts = name.split(".")
-    for depth in range(1, len(parts)):
-        place = ROOT.joinpath(*parts[1 : depth + 1])
-        if is_private(parts[depth]) and (place.is_dir() or place.with_suffix(".py").exists()):
-            yield ".".join(parts[:depth]), parts[depth]
-
-
-def is_inside(inner, outer):
-    return f"{inner}.".startswith(f"{outer}.")
+    for depth in range(2, len(parts)):
+        if parts[depth].startswith("_") and ".".join(parts[: depth + 1]) in TREES:
+            yield ".".join(parts[:depth])
 
 
 def test_every_room_has_a_floor():
-    assert {room(path) for path in MODULES} == set(FLOORS)
+    assert {room(module) for module in TREES} == set(FLOORS)
 
 
-@each_module
-def test_imports_go_downwards(path):
-    here = room(path)
-    for name in imported_names(path):
-        other = name.split(".")[1]
-        other = HOMES.get(other, other)
-        assert other == here or FLOORS[other] <= FLOORS[here], f"{here} imports {other}, which is above it"
+def test_imports_go_downwards_and_stay_out_of_private_modules():
+    upwards, foreign = [], []
+    for module, tree in TREES.items():
+        for name in imported(tree):
+            if room(name) != room(module) and FLOORS[room(name)] > FLOORS[room(module)]:
+                upwards.append(f"{module} imports {name}, which is above it")
+            if not all(f"{folder(module)}.".startswith(f"{home}.") for home in homes_of_private_modules(name)):
+                foreign.append(f"{module} imports {name}, which is private")
+    assert not upwards + foreign, "\n".join(upwards + foreign)
 
 
-@each_module
-def test_private_modules_stay_in_their_folder(path):
-    here = folder(path)
-    foreign = [
-        f"{home}.{private}"
-        for name in imported_names(path)
-        for home, private in private_modules(name)
-        if not is_inside(here, home)
-    ]
-    assert not foreign, f"{path.relative_to(ROOT)} imports {', '.join(sorted(set(foreign)))}"
+def test_modules_do_not_import_each_other_in_circles():
+    """Imports inside of functions count as well; those for type checkers alone do not."""
+    uses = {module: {_module_of(name) for name in imported(tree)} - {module} for module, tree in TREES.items()}
+    waiting = {module: set(used) & set(TREES) for module, used in uses.items()}
+    while free := [module for module, used in waiting.items() if not used & set(waiting)]:
+        for module in free:
+            del waiting[module]
+    assert not waiting, "\n".join(f"{module} imports {sorted(used & set(waiting))}" for module, used in waiting.items())
+
+
+def _module_of(name):
+    """Return the module that a dotted name stands for or in; names of the package itself stand in their homes."""
+    name = ".".join(["fairpca", room(name), *name.split(".")[2:]])
+    while name not in TREES:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def test_the_core_needs_no_extra():
-    extras = {"matplotlib", "typer", "rich", "pandas", "polars", "dask"}
-    extras |= {"pyarrow", "jinja2", "onnx", "skl2onnx"}
-    for path in MODULES:
-        if room(path) == "cli":
+    for module, tree in TREES.items():
+        if room(module) == "cli":
             continue
-        for node in ast.parse(path.read_text()).body:
-            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            assert not {module.partition(".")[0] for module in modules} & extras, path
+        for node in tree.body:
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not {name.partition(".")[0] for name in names} & EXTRAS, module

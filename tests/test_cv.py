@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from fairpca.selection._scores import Scores
 from scipy.spatial.distance import cdist
 from scipy.stats import binom
 from sklearn import config_context
@@ -17,9 +18,7 @@ from fairpca.comparison import People, Terms, compare
 from fairpca.exceptions import LeftOutWarning, NotCertifiedWarning
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2
-from fairpca.selection._held_out import HeldOut
-from fairpca.selection._scores import Scores
-from fairpca.selection._splits import folds, one_split
+from fairpca.selection._held_out import HeldOut, folds, one_split
 from normal_people import NormalPeople
 from people_tables import people
 

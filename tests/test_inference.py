@@ -22,7 +22,7 @@ from fairpca.inference import (
     sampling_levels,
     upper_bound,
 )
-from fairpca.inference import _dealt_values as dealt
+from fairpca.inference import _permutation as dealt
 from fairpca.metrics import mmd2
 from people_tables import KINDS, people
 

@@ -1,7 +1,8 @@
 """The whole trade-off between variance and fairness."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,9 @@ from fairpca.comparison import LARGEST_MMD2, People
 from fairpca.estimator import FairPCA, learn, notes_on_people
 from fairpca.fitting import Fit, Fitter, Tracer, unfitted_copy
 from fairpca.plots import PathDisplay
-from fairpca.solvers import OuterStep
+
+NOTHING = 1e-12
+"""MMD^2 that is taken for none: the rounding of a sum of kernels."""
 
 
 class FairPCAPath(BaseEstimator):
@@ -22,18 +25,13 @@ class FairPCAPath(BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-        d.
+    estimator : FairPCA, default=None
+        All that a model is but its tolerance; None is `FairPCA()`. With ``solver="budget"`` a path stops at gains of a
+        thousandth of a point of variance, far less than neighbouring models differ by; where a single fit would
+        search, its answer is taken. A solver object is used as it is.
     tolerances : sequence of float, default=None
         Decreasing tolerances. None takes 20 of them, evenly spaced in logarithms from the MMD^2 of plain PCA, where
         nothing is given up, to 1e-5.
-    solver : {"budget", "repms"} or solver object, default="budget"
-        As in `FairPCA`. "budget" stops at gains of a thousandth of a point of variance, far less than neighbouring
-        models differ by; where a single fit would search, its answer is taken. A solver object is used as it is.
-    fairness, favourable, sensitive, sensitive_kind, min_group_size, small_groups, missing
-        As in `FairPCA`.
-    mmd, bandwidth, standardize, init, callback, random_state
-        As in `FairPCA`.
 
     Attributes
     ----------
@@ -55,49 +53,16 @@ class FairPCAPath(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> group = np.repeat([0, 1], 60)
     >>> X = rng.normal(size=(120, 4)) + group[:, None] * [2.0, 0.0, 0.5, 0.0]
-    >>> path = FairPCAPath(2, tolerances=[1e-2, 1e-3]).fit(X, sensitive_features=group)
+    >>> path = FairPCAPath(FairPCA(2), tolerances=[1e-2, 1e-3]).fit(X, sensitive_features=group)
     >>> bool(path.variances_[0] >= path.variances_[1])
     True
     >>> path.select(max_mmd2=5e-3).tolerance
     0.001
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        tolerances: Sequence[float] | None = None,
-        fairness: Any = "demographic_parity",
-        favourable: Any = None,
-        sensitive: str = "each",
-        sensitive_kind: Any = "auto",
-        min_group_size: int = 5,
-        small_groups: str = "refuse",
-        missing: str = "refuse",
-        solver: Any = "budget",
-        mmd: str = "auto",
-        bandwidth: Any = "median",
-        standardize: bool = True,
-        init: Any = "mean-matched",
-        callback: Callable[[OuterStep], None] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
+    def __init__(self, estimator: FairPCA | None = None, *, tolerances: Sequence[float] | None = None) -> None:
+        self.estimator = estimator
         self.tolerances = tolerances
-        self.fairness = fairness
-        self.favourable = favourable
-        self.sensitive = sensitive
-        self.sensitive_kind = sensitive_kind
-        self.min_group_size = min_group_size
-        self.small_groups = small_groups
-        self.missing = missing
-        self.solver = solver
-        self.mmd = mmd
-        self.bandwidth = bandwidth
-        self.standardize = standardize
-        self.init = init
-        self.callback = callback
-        self.random_state = random_state
 
     def fit(
         self,
@@ -123,6 +88,7 @@ class FairPCAPath(BaseEstimator):
         if sensitive_features is None:
             raise ValueError("sensitive_features=None: a path of tolerances needs the groups that are compared.")
         asked = None if self.tolerances is None else check_decreasing(self.tolerances)
+        check_estimator(self.estimator)
         fitted = unfitted_copy(self)
         notes = fitted._fit(X, People(sensitive_features, y, control_features, sample_weight), asked)
         self.__dict__ = fitted.__dict__
@@ -131,26 +97,17 @@ class FairPCAPath(BaseEstimator):
         return self
 
     def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:
-        fitter = Fitter.of(self, X, people, LARGEST_MMD2)
-        tracer = Tracer(fitter, self.solver)
+        template = unfitted_copy(check_estimator(self.estimator))
+        fitter = Fitter.of(template, X, people, LARGEST_MMD2)
+        tracer = Tracer(fitter, template.solver)
         tolerances = tracer.default_tolerances() if asked is None else asked
         found = tracer.trace(tolerances)
-        self.models_ = [self._model(fitter, fit) for fit in found]
+        self.models_ = [_model(template, fitter, fit) for fit in found]
         self.tolerances_ = tolerances
         self.variances_ = np.array([model.result_.variance_kept for model in self.models_])
         self.mmd2s_ = np.array([model.mmd2_ for model in self.models_])
         self.converged_ = np.array([model.converged_ for model in self.models_])
         return notes_on_people(fitter)
-
-    def _model(self, fitter: Fitter, found: Fit) -> FairPCA:
-        """Return a fitted model, ready to use."""
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "tolerances"}
-        model = FairPCA(**parameters, tolerance=found.result.tolerance)
-        for attribute in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, attribute):
-                setattr(model, attribute, getattr(self, attribute))
-        learn(model, fitter, found)
-        return model
 
     def select(
         self, *, min_variance: float | None = None, max_mmd2: float | None = None, knee: bool = False
@@ -179,7 +136,9 @@ class FairPCAPath(BaseEstimator):
             return self._pick(self.variances_ >= min_variance, -self.mmd2s_, f"min_variance={min_variance!r}")
         if max_mmd2 is not None:
             return self._pick(self.mmd2s_ <= max_mmd2, self.variances_, f"max_mmd2={max_mmd2!r}")
-        return self.models_[int(_height_above_chord(np.log(self.mmd2s_), self.variances_).argmax())]
+        # Where nothing differs, MMD^2 is 0 or a rounding below it.
+        logs = np.log(np.maximum(self.mmd2s_, NOTHING))
+        return self.models_[int(_height_above_chord(logs, self.variances_).argmax())]
 
     def table(self) -> list[dict[str, Any]]:
         """Return one dict a model: tolerance, MMD^2, variance kept, live components, converged."""
@@ -217,6 +176,13 @@ class FairPCAPath(BaseEstimator):
         return self.models_[int(np.where(allowed, preference, -np.inf).argmax())]
 
 
+def _model(template: FairPCA, fitter: Fitter, found: Fit) -> FairPCA:
+    """Return a fitted model, ready to use; the template knows the columns."""
+    model = copy(template).set_params(tolerance=found.result.tolerance)
+    learn(model, fitter, found)
+    return model
+
+
 def fair_pca_path(
     X: Any,
     sensitive_features: Any,
@@ -243,16 +209,31 @@ def fair_pca_path(
     y, control_features, sample_weight : array-like of shape (n_samples,), default=None
         See `FairPCA.fit`.
     **parameters : dict
-        Further parameters of `FairPCAPath`.
+        Further parameters of `FairPCA`.
 
     Returns
     -------
     path : FairPCAPath
         The fitted path.
     """
-    path = FairPCAPath(n_components, tolerances=tolerances, **parameters)
+    path = FairPCAPath(FairPCA(n_components, **parameters), tolerances=tolerances)
     known = {"sensitive_features": sensitive_features, "control_features": control_features}
     return path.fit(X, y, **known, sample_weight=sample_weight)
+
+
+def check_estimator(estimator: Any) -> FairPCA:
+    """Return the estimator that models are made from, or refuse what is none.
+
+    Parameters
+    ----------
+    estimator : FairPCA or None
+        What the user passed; None is `FairPCA()`.
+    """
+    if estimator is None:
+        return FairPCA()
+    if not isinstance(estimator, FairPCA):
+        raise TypeError(f"estimator={estimator!r} must be a FairPCA, for example FairPCA(n_components=2).")
+    return estimator
 
 
 def check_decreasing(tolerances: Any) -> FloatArray:

@@ -130,7 +130,9 @@ def write_report(fair: FairPCA, pca: PCA, split: Split, features: list[str], pat
     """Write the page that `fairpca fit` writes, of the held-out rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AttributeInTableWarning)
-        trade_off = FairPCAPath(2, standardize=False, bandwidth=fair.bandwidth_, random_state=fair.random_state)
+        trade_off = FairPCAPath(
+            FairPCA(2, standardize=False, bandwidth=fair.bandwidth_, random_state=fair.random_state)
+        )
         trade_off.fit(split.X_train, sensitive_features=_age(split.a_train))
     about = About(
         data="German Credit, as in the paper: the age group is one of the columns",

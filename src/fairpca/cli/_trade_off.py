@@ -5,7 +5,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from fairpca import FairPCAPath
+from fairpca import FairPCA, FairPCAPath
 from fairpca._utils.files import writing
 from fairpca.cli._options import PathTerms, Table
 from fairpca.cli._places import check_file
@@ -49,7 +49,7 @@ def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Pat
     ):
         stages.say("tracing the trade-off")
         people = table.people_train
-        path = FairPCAPath(**asked.settings(people.y, seed), callback=stages.step)
+        path = FairPCAPath(FairPCA(**asked.settings(people.y, seed), callback=stages.step))
         path.fit(table.X_train, **known(people))
     rows = curve(path)
     if file is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca.comparison._attribute import Standing
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
@@ -17,7 +18,6 @@ from fairpca.comparison._dask_columns import read_column_beside
 from fairpca.comparison._measures import (
     Measure,
     Segment,
-    Standing,
     dependences,
     group_attributes,
     group_measures,

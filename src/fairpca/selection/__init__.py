@@ -1,4 +1,4 @@
-"""The tolerance chosen by rows that were held out: by cross-validation, or up to a certificate."""
+"""The loosest tolerance that held-out rows certify."""
 # SPDX-License-Identifier: MIT
 
 from fairpca.selection._cv import FairPCACV

@@ -55,7 +55,7 @@ def trade_off(
         warnings.simplefilter("ignore", AttributeInTableWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            path = FairPCAPath(**settings).fit(prepared.X_train[rows], **people)
+            path = FairPCAPath(FairPCA(**settings)).fit(prepared.X_train[rows], **people)
         except ValueError as error:
             return None, (f"The trade-off is not shown: {error}",)
     return path, (f"The trade-off was traced on {PATH_ROWS:,} of the {n_rows:,} rows to fit.",) if few else ()

@@ -173,7 +173,7 @@ def test_a_path_is_that_of_the_library(tmp_path):
     file, table = tmp_path / "curve.csv", written(tmp_path / "people.csv", people(100))
     found = answer("path", table, *SEX, "--out", file)
     prepared = prepare(table, Roles("sex", drop=DROPPED), held_out=0.0)
-    path = fairpca.FairPCAPath(n_components=2, random_state=0).fit(prepared.X_train, **vars(prepared.people_train))
+    path = fairpca.FairPCAPath(fairpca.FairPCA(2, random_state=0)).fit(prepared.X_train, **vars(prepared.people_train))
     curve = pd.DataFrame(found["path"])
     np.testing.assert_array_equal(curve["tolerance"], path.tolerances_)
     np.testing.assert_array_equal(curve["variance_kept"], path.variances_)

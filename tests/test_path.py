@@ -100,8 +100,8 @@ def test_bad_selections_are_refused(path, arguments, message):
 
 
 def test_parameters_are_those_of_an_estimator():
-    estimator = FairPCAPath(3, tolerances=[1e-2], standardize=False)
-    assert estimator.get_params()["n_components"] == 3
+    estimator = FairPCAPath(FairPCA(3, standardize=False), tolerances=[1e-2])
+    assert estimator.get_params()["estimator__n_components"] == 3
 
 
 def test_points_out_of_reach_share_the_fairest_model(rng):
@@ -144,7 +144,7 @@ def test_a_path_without_groups_is_refused(data):
 
 def test_a_failed_path_learns_nothing(data):
     X, group = data
-    path = FairPCAPath(2)
+    path = FairPCAPath(FairPCA(2))
     with pytest.raises(ValueError, match="NaN"):
         path.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
     assert not hasattr(path, "n_features_in_")

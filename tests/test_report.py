@@ -415,7 +415,7 @@ def test_rows_of_any_container(case, report):
 def test_a_chosen_tolerance_can_be_reported(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        chosen = FairPCACV(2, tolerances=[0.1, 0.01], cv=2, random_state=0)
+        chosen = FairPCACV(FairPCA(2), tolerances=[0.1, 0.01], target=1.9, random_state=0)
         chosen.fit(case.seen, sensitive_features=case.known["sex"])
     found = make_report(chosen, case.X, sensitive_features=case.others["sex"], **QUICK)
     assert found.summary["kept"]["after"] == pytest.approx(chosen.best_estimator_.score(case.X))

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
@@ -32,24 +32,6 @@ from fairpca.mmd import Scales
 from fairpca.problem import largest_ratio
 from fairpca.rows import DaskRows, Rows, dense, header, is_dask, number_blocks, rows_in_memory
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
-
-
-class Parameters(Protocol):
-    """The parameters of an estimator that decide which problem is solved."""
-
-    n_components: Any
-    fairness: Any
-    favourable: Any
-    sensitive: Any
-    sensitive_kind: Any
-    min_group_size: Any
-    small_groups: Any
-    missing: Any
-    mmd: Any
-    bandwidth: Any
-    standardize: Any
-    init: Any
-    random_state: Any
 
 
 @dataclass(frozen=True)
@@ -113,7 +95,7 @@ class Fitter:
 
         Parameters
         ----------
-        estimator : BaseEstimator with `Parameters` and `callback`
+        estimator : FairPCA
             Who asks.
         X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
             Rows.
@@ -286,7 +268,7 @@ def _method(X: Any, mmd: str, comparison: Comparison | None, n_components: int) 
     return "exact" if may_be_dense(X) else linear_method("auto", n_components)
 
 
-def _check_before_work(parameters: Parameters, n_features: int) -> Terms:
+def _check_before_work(parameters: Any, n_features: int) -> Terms:
     """Refuse what no pass over the rows is needed to refuse; return how people are to be compared."""
     Scales.of(parameters.bandwidth)
     check_flag("standardize", parameters.standardize)
@@ -297,9 +279,7 @@ def _check_before_work(parameters: Parameters, n_features: int) -> Terms:
     return Terms.of(parameters)
 
 
-def _request(
-    parameters: Parameters, rows: Rows, comparison: Comparison | None
-) -> tuple[AxesRequest, str, str | FloatArray]:
+def _request(parameters: Any, rows: Rows, comparison: Comparison | None) -> tuple[AxesRequest, str, str | FloatArray]:
     """Return what is wanted of the axes, how MMD^2 is to be computed, and the start."""
     p = rows.n_columns
     d = check_n_components(parameters.n_components, p)

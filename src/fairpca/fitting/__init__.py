@@ -1,7 +1,7 @@
 """One fit, checked at its end, fits along tolerances, and what a fitted projection can do."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.fitting._auto import fit_to_chance
+from fairpca.fitting._auto import STRICT, fit_to_chance
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.fitting._projection import LinearProjection, unfitted_copy, variance_kept
 from fairpca.fitting._tracer import Tracer
@@ -11,9 +11,11 @@ from fairpca.fitting._words import (
     words_on_failure,
     words_on_null_components,
     words_on_shrinking,
+    words_on_strictness,
 )
 
 __all__ = [
+    "STRICT",
     "Fit",
     "Fitter",
     "LinearProjection",
@@ -26,4 +28,5 @@ __all__ = [
     "words_on_failure",
     "words_on_null_components",
     "words_on_shrinking",
+    "words_on_strictness",
 ]

@@ -20,6 +20,10 @@ FLOOR = 1e-4
 """MMD = 0.01 says that no smooth score, a function of the kernel with values between -1 and 1, has group means more
 than 0.01 apart: one point. Chance levels shrink like 1 / n; asking for less costs variance for nothing relevant."""
 
+STRICT = 0.05
+"""Share of the chance level below which a tolerance fits single rows: of many optima it finds one, and new people show
+no less."""
+
 SETTLED = 0.1
 """The chance level depends on the subspace: it is computed again until tolerances move by less than this share."""
 

@@ -8,11 +8,13 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import LARGEST_MMD2
+from fairpca.fitting._auto import FLOOR, STRICT
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.solvers import Budget, Solver, Status, WarmStart, solver_from
 
-N_TOLERANCES = 20
-STRICTEST = 1e-5
+N_TOLERANCES = 12
+"""Points of a curve that looks smooth."""
+
 GAIN_TOLERANCE = 1e-5
 """A thousandth of a point of variance: far less than neighbouring models differ by, and half of the gradients."""
 
@@ -39,9 +41,11 @@ class Tracer:
     def default_tolerances(self) -> FloatArray:
         """Return tolerances from the MMD^2 of plain PCA, where nothing is given up, to the strictest."""
         pca = self._fitter.fit(LARGEST_MMD2, self._quick, "pca")
+        levels = self._fitter.chance.levels(pca.components.rows[: pca.components.n_live])
+        strictest = max(STRICT * float(levels.min()), FLOOR)
         # A hair above it, so that rounding cannot make plain PCA miss its own value.
-        loosest = max((1 + 1e-9) * pca.result.mmd2, 10 * STRICTEST)
-        return np.geomspace(loosest, STRICTEST, N_TOLERANCES)
+        loosest = max((1 + 1e-9) * pca.result.mmd2, 10 * strictest)
+        return np.geomspace(loosest, strictest, N_TOLERANCES)
 
     def trace(self, tolerances: FloatArray) -> list[Fit]:
         """Return a fit for each tolerance; their variance never grows.

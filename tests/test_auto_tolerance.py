@@ -8,7 +8,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from fairpca import FairPCA, fair_pca_path
-from fairpca.exceptions import ConvergenceWarning
+from fairpca.exceptions import ConvergenceWarning, EffortWarning, StrictToleranceWarning
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2_by_measure
 from fairpca.solvers import REPMS, Status
@@ -171,7 +171,7 @@ def test_the_summary_says_it_in_words(rng):
     assert "on as many new people expect about" in words
     assert "is what chance shows with your 200 and 100 rows" in words
     X, group = by_lot(rng, 300)
-    assert "This is plain PCA: groups drawn by lot would differ as much." in (
+    assert "This is plain PCA: its groups differ by no more than random groups would" in (
         FairPCA(2, random_state=0).fit(X, sensitive_features=group).summary()
     )
     assert "This is plain PCA: it meets the tolerance." in (
@@ -181,3 +181,39 @@ def test_the_summary_says_it_in_words(rng):
     with pytest.warns(ConvergenceWarning, match="did not meet tolerance"):
         missed.fit(*apart(rng, 60)[:1], sensitive_features=np.arange(60) % 2)
     assert "Not what was asked for" in missed.summary()
+
+
+def test_a_large_table_is_not_asked_for_less_than_one_point(rng):
+    group = np.arange(24_000) % 2
+    X = rng.normal(size=(24_000, 4)) * [2.0, 1.5, 1.0, 0.8]
+    X[:, 0] += 0.8 * group
+    model = FairPCA(2, random_state=0).fit(X, sensitive_features=group)
+    assert model.chance_level_ / 2 < 1e-4
+    assert model.tolerance_ == 1e-4
+    assert 0.9e-4 < model.mmd2_ <= 1e-4
+    assert "one point" in model.summary()
+
+
+def test_a_tolerance_far_below_chance_is_taken_as_it_is_with_a_warning(two_groups):
+    X, group = two_groups
+    with pytest.warns(StrictToleranceWarning, match="less than a twentieth of .* fits single rows"):
+        model = FairPCA(2, tolerance=1e-4, random_state=0).fit(X, sensitive_features=group)
+    assert model.tolerance_ == 1e-4
+
+
+def test_progress_is_shown_where_it_is_asked_for_and_nowhere_else(two_groups, capsys, monkeypatch):
+    monkeypatch.setattr("fairpca._utils.progress.EVERY", 0.0)
+    X, group = two_groups
+    FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
+    assert capsys.readouterr() == ("", "")
+    FairPCA(2, tolerance=1e-3, verbose=True).fit(X, sensitive_features=group)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "% of the variance" in err.splitlines()[-1]
+
+
+def test_a_fit_of_minutes_says_so_before_it_begins(monkeypatch):
+    monkeypatch.setattr("fairpca.fitting._fitter.SECONDS_PER_ROW", 1e-3)
+    X, group = np.random.default_rng(0).normal(size=(6000, 5)), np.arange(6000) % 2
+    with pytest.warns(EffortWarning, match=r"over 6000 rows, which takes about \d+ minutes"):
+        FairPCA(1, tolerance=1.0).fit(X, sensitive_features=group)

@@ -22,15 +22,16 @@ def path(data):
 def test_path_goes_from_pca_to_the_strictest_tolerance(data, path):
     X, group = data
     pca = FairPCA(2, tolerance=2.0).fit(X, sensitive_features=group)
-    assert len(path.models_) == 20
+    assert len(path.models_) == 12
     assert path.variances_[0] == pytest.approx(pca.result_.variance_kept)
-    assert path.tolerances_[-1] == pytest.approx(1e-5)
+    # A twentieth of the chance level, which depends on the subspace a little.
+    assert path.tolerances_[-1] == pytest.approx(max(pca.chance_level_ / 20, 1e-4), rel=1e-6)
     assert np.all(path.mmd2s_[path.converged_] <= path.tolerances_[path.converged_])
 
 
 def test_less_tolerance_never_keeps_more_variance(path):
     met = path.mmd2s_ <= path.tolerances_
-    assert met.sum() >= 15
+    assert met.sum() >= 10
     assert np.all(np.diff(path.variances_[met]) <= 1e-6)
 
 

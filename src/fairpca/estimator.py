@@ -17,8 +17,10 @@ from fairpca.exceptions import (
     ConvergenceWarning,
     LeftOutWarning,
     NullComponentsWarning,
+    StrictToleranceWarning,
 )
 from fairpca.fitting import (
+    STRICT,
     Fit,
     Fitter,
     LinearProjection,
@@ -28,6 +30,7 @@ from fairpca.fitting import (
     words_on_failure,
     words_on_null_components,
     words_on_shrinking,
+    words_on_strictness,
 )
 from fairpca.saving import Portable
 from fairpca.solvers import OuterStep, Status, solver_from
@@ -62,7 +65,10 @@ class FairPCA(Portable, LinearProjection):
         tau, the largest MMD^2 between the projected groups of the training rows: one number for every measure, one for
         each in the order of `measures_`, or one for each attribute by its name. "auto" keeps plain PCA where groups
         drawn by lot would differ as much with a probability above 5 %, and otherwise asks each measure for half of
-        what such groups show, `chance_level_`: below that variance falls fast, and what new people show hardly changes.
+        `chance_level_`, what such groups show on average: below that variance falls fast, and what new people show
+        hardly changes. It never asks for less than 1e-4, where no smooth score, with values between -1 and 1, has
+        group means more than 0.01 apart: one point. A number is taken as it is; below a twentieth of the chance level
+        it fits single rows, with a warning.
     fairness : {"demographic_parity", "equal_opportunity", "equalized_odds"} or Notion, default="demographic_parity"
         Among whom groups must look alike: all rows; those with the favourable label; or those of each label by
         itself. The labels are `y`. Of two groups one is compared with the other, in one measure; of more, each with all
@@ -104,6 +110,8 @@ class FairPCA(Portable, LinearProjection):
         a random frame (as in the published code), or rows like those of `components_`.
     callback : callable, default=None
         Called with an `fairpca.solvers.OuterStep` after each outer step, for example to show progress.
+    verbose : bool, default=False
+        Whether a line on the standard error channel says how far a fit has come.
     random_state : int, RandomState instance or None, default=None
         Draws the frames of `init="auxiliary"`, and the samples on which a fit to many rows begins. The bandwidth does
         not depend on it.
@@ -229,6 +237,7 @@ class FairPCA(Portable, LinearProjection):
         standardize: bool = True,
         init: Any = "mean-matched",
         callback: Callable[[OuterStep], None] | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -246,6 +255,7 @@ class FairPCA(Portable, LinearProjection):
         self.standardize = standardize
         self.init = init
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -341,6 +351,8 @@ class FairPCA(Portable, LinearProjection):
         notes += notes_on_people(fitter)
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
+        if result.status is not Status.PCA_IS_FAIR and result.tolerance < STRICT * self.chance_level_:
+            notes.append((words_on_strictness(result, self.chance_level_), StrictToleranceWarning))
         if not result.success:
             notes.append(
                 (words_on_failure(result, self.n_components_, fitter.name_of(result.tightest)), ConvergenceWarning)

@@ -15,6 +15,7 @@ __all__ = [
     "NullComponentsWarning",
     "RankWarning",
     "RowLabelsWarning",
+    "StrictToleranceWarning",
     "TableError",
     "TableWarning",
     "TrainingRowsWarning",
@@ -55,6 +56,10 @@ class RankWarning(UserWarning):
 
 class RowLabelsWarning(UserWarning):
     """Rows and groups carry different row labels and were matched by position."""
+
+
+class StrictToleranceWarning(UserWarning):
+    """A tolerance is so far below the chance level that single rows decide what meets it."""
 
 
 class TableError(ValueError):

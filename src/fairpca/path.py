@@ -30,8 +30,8 @@ class FairPCAPath(BaseEstimator):
         thousandth of a point of variance, far less than neighbouring models differ by; where a single fit would
         search, its answer is taken. A solver object is used as it is.
     tolerances : sequence of float, default=None
-        Decreasing tolerances. None takes 20 of them, evenly spaced in logarithms from the MMD^2 of plain PCA, where
-        nothing is given up, to 1e-5.
+        Decreasing tolerances. None takes 12 of them, evenly spaced in logarithms from the MMD^2 of plain PCA, where
+        nothing is given up, to a twentieth of the chance level, but not below 1e-4.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ def fair_pca_path(
     n_components : int, default=2
         d.
     tolerances : sequence of float, default=None
-        Decreasing tolerances; by default 20 from the MMD^2 of plain PCA to 1e-5.
+        Decreasing tolerances; by default 12 from the MMD^2 of plain PCA to a twentieth of the chance level.
     y, control_features, sample_weight : array-like of shape (n_samples,), default=None
         See `FairPCA.fit`.
     **parameters : dict

@@ -1,8 +1,13 @@
 """How long work says where it is, to those who ask."""
 # SPDX-License-Identifier: MIT
 
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
+
+EVERY = 1.0
+"""Seconds between two lines."""
 
 Say = Callable[[str], None]
 """Takes a few words on what is being done."""
@@ -22,3 +27,28 @@ def say_with(callback: Any) -> Say:
         raise TypeError(f"callback must be a function of a text, such as print, or None; got {callback!r}.")
     said: Say = callback
     return said
+
+
+class ProgressLines:
+    """A callback that writes a line on the standard error channel about every second of a fit."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.perf_counter()
+        self._n_steps = 0
+
+    def __call__(self, step: Any) -> None:
+        """Write how far a fit has come, if a second has passed.
+
+        Parameters
+        ----------
+        step : fairpca.solvers.OuterStep
+            Its last step.
+        """
+        now = time.perf_counter()
+        self._n_steps += 1
+        if now - self._last >= EVERY:
+            self._last = now
+            sys.stderr.write(
+                f"fairpca: step {self._n_steps}, {now - self._began:.0f} s, {100 * step.variance_kept:.1f} % of the "
+                f"variance, MMD^2 {step.mmd2s.max():.2g}\n"
+            )

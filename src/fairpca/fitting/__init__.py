@@ -3,16 +3,18 @@
 
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.fitting._projection import LinearProjection, unfitted_copy, variance_kept
-from fairpca.fitting._tracer import Tracer, fit_to_chance
+from fairpca.fitting._tracer import STRICT, Tracer, fit_to_chance
 from fairpca.fitting._words import (
     summary_of,
     words_on_error,
     words_on_failure,
     words_on_null_components,
     words_on_shrinking,
+    words_on_strictness,
 )
 
 __all__ = [
+    "STRICT",
     "Fit",
     "Fitter",
     "LinearProjection",
@@ -25,4 +27,5 @@ __all__ = [
     "words_on_failure",
     "words_on_null_components",
     "words_on_shrinking",
+    "words_on_strictness",
 ]

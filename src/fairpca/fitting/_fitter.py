@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
 
 from fairpca._utils.checks import check_flag, check_init, check_mmd, check_n_components
+from fairpca._utils.progress import ProgressLines
 from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca._utils.warn import warn_user
 from fairpca.comparison import Compared, Comparison, People, RowWeights, Terms, check_same_rows, compare
 from fairpca.data import (
     AxesRequest,
@@ -26,12 +28,22 @@ from fairpca.data import (
     summarised,
     warn_of_many_columns,
 )
+from fairpca.exceptions import EffortWarning
 from fairpca.fitting._chance import Chance
 from fairpca.fitting._projection import checked_rows
 from fairpca.mmd import Scales
 from fairpca.problem import largest_ratio
 from fairpca.rows import DaskRows, Rows, dense, header, is_dask, number_blocks, rows_in_memory
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
+
+PASSES = 40
+"""Gradients of all rows in a fit to many of them, about."""
+
+SECONDS_PER_ROW, SECONDS_PER_NUMBER = 5e-7, 2.5e-8
+"""Time of a gradient for each row, and for each weighted sum and component of it, on one core with 1,000 features."""
+
+LONG = 60.0
+"""Seconds of a fit from which on users want to know before it begins."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +127,7 @@ class Fitter:
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         names = getattr(estimator, "feature_names_in_", None)
         echoes = {} if is_dask(X) else _echoes(X, ~data.scaling.constant, compared, names)
-        return cls(data, compared, echoes, index, start, generator, estimator.callback, rows, seed)
+        return cls(data, compared, echoes, index, start, generator, _callback_of(estimator), rows, seed)
 
     @property
     def comparison(self) -> Comparison | None:
@@ -196,6 +208,12 @@ class Fitter:
         return strictest
 
 
+def _callback_of(estimator: Any) -> Callback | None:
+    """Return the callback of an estimator, or one that writes lines where it is verbose."""
+    verbose = check_flag("verbose", getattr(estimator, "verbose", False))
+    return ProgressLines() if verbose and estimator.callback is None else estimator.callback
+
+
 def _seed_of(random_state: Any) -> int:
     if isinstance(random_state, int):
         return _seed_of_number(random_state)
@@ -255,10 +273,23 @@ def _prepare(
     if method == "exact":
         with blas_threads_for(rows.n_rows * rows.n_columns):
             return prepare_few_rows(dense(X), attached, comparison, estimator.standardize, request), init
+    if comparison is not None:
+        _warn_of_effort(rows.n_rows, comparison.columns.n_columns, request.n_components)
     names = getattr(estimator, "feature_names_in_", None)
     has_masses = attached.shape[1] > 1
     standardize = estimator.standardize
     return prepare_many_rows(rows, comparison, method, standardize, request, generator, names, has_masses), init
+
+
+def _warn_of_effort(n_rows: int, n_columns: int, n_components: int) -> None:
+    """Warn before a fit to many rows that is expected to take more than a minute."""
+    seconds = PASSES * n_rows * (SECONDS_PER_ROW + SECONDS_PER_NUMBER * n_columns * (1 + n_components))
+    if seconds > LONG:
+        warn_user(
+            f"this fit passes about {PASSES} times over {n_rows} rows, which takes about {seconds / 60:.0f} minutes. "
+            "Fewer rows, components or groups take less, and so does a larger tolerance; verbose=True shows progress.",
+            EffortWarning,
+        )
 
 
 def _method(X: Any, mmd: str, comparison: Comparison | None, n_components: int) -> str:

@@ -11,13 +11,6 @@ from fairpca.comparison import LARGEST_MMD2
 from fairpca.fitting._fitter import Fit, Fitter
 from fairpca.solvers import Budget, Solver, Status, WarmStart, solver_from
 
-N_TOLERANCES = 20
-
-STRICTEST = 1e-5
-
-GAIN_TOLERANCE = 1e-5
-"""A thousandth of a point of variance: far less than neighbouring models differ by, and half of the gradients."""
-
 SIGNIFICANCE = 0.05
 """Plain PCA is kept where random groups would differ as much with more than this probability."""
 
@@ -28,10 +21,60 @@ FLOOR = 1e-4
 """MMD = 0.01 says that no smooth score, a function of the kernel with values between -1 and 1, has group means more
 than 0.01 apart: one point. Chance levels shrink like 1 / n; asking for less costs variance for nothing relevant."""
 
+STRICT = 0.05
+"""Share of the chance level below which a tolerance fits single rows: of many optima it finds one, and new people show
+no less."""
+
 SETTLED = 0.1
 """The chance level depends on the subspace: it is computed again until tolerances move by less than this share."""
 
 MOST_ROUNDS = 3
+
+N_TOLERANCES = 12
+"""Points of a curve that looks smooth."""
+
+GAIN_TOLERANCE = 1e-5
+"""A thousandth of a point of variance: far less than neighbouring models differ by, and half of the gradients."""
+
+
+def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
+    r"""Fit with the tolerance tau_j = max(b_j / 2, 1e-4), or keep plain PCA where random groups would differ as much.
+
+    b_j is the chance level of measure j, its mean over random groups of the same sizes: for two of them
+    (1/m + 1/n)(1 - \bar k) at the answer.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        The problem.
+    solver : Solver
+        Solves.
+    """
+    pca = fitter.fit(LARGEST_MMD2, solver, "pca")
+    chance = fitter.chance
+    live = pca.components.rows[: pca.components.n_live]
+    tolerances = _tolerances(chance.levels(live))
+    mmd2s = pca.result.mmd2s[fitter.essential]
+    if np.all(mmd2s <= tolerances) or chance.p_value(live, mmd2s) > SIGNIFICANCE:
+        return _with_tolerances(pca, fitter, np.maximum(mmd2s, tolerances))
+    found = pca
+    for _ in range(MOST_ROUNDS):
+        warm = None if found is pca else found.warm.for_tolerances(found.result.mmd2s, fitter.strictest(tolerances))
+        found = fitter.fit(tolerances, solver, warm)
+        before, tolerances = tolerances, _tolerances(chance.levels(found.components.rows[: found.components.n_live]))
+        if not found.result.meets or np.all(np.abs(tolerances - before) <= SETTLED * before):
+            break
+    return found
+
+
+def _tolerances(levels: FloatArray) -> FloatArray:
+    """Return half of the chance levels, but not less than the floor."""
+    return np.maximum(SHARE_OF_CHANCE * levels, FLOOR)
+
+
+def _with_tolerances(fit: Fit, fitter: Fitter, tolerances: FloatArray) -> Fit:
+    """Return a fit as the answer for tolerances that it meets."""
+    return replace(fit, result=replace(fit.result, tolerances=fitter.loosest(tolerances)))
 
 
 class Tracer:
@@ -56,9 +99,11 @@ class Tracer:
     def default_tolerances(self) -> FloatArray:
         """Return tolerances from the MMD^2 of plain PCA, where nothing is given up, to the strictest."""
         pca = self._fitter.fit(LARGEST_MMD2, self._quick, "pca")
+        levels = self._fitter.chance.levels(pca.components.rows[: pca.components.n_live])
+        strictest = max(STRICT * float(levels.min()), FLOOR)
         # A hair above it, so that rounding cannot make plain PCA miss its own value.
-        loosest = max((1 + 1e-9) * pca.result.mmd2, 10 * STRICTEST)
-        return np.geomspace(loosest, STRICTEST, N_TOLERANCES)
+        loosest = max((1 + 1e-9) * pca.result.mmd2, 10 * strictest)
+        return np.geomspace(loosest, strictest, N_TOLERANCES)
 
     def trace(self, tolerances: FloatArray) -> list[Fit]:
         """Return a fit for each tolerance; their variance never grows.
@@ -122,43 +167,3 @@ def _at(fit: Fit, tolerance: float) -> Fit:
 
 def _kept(fit: Fit) -> float:
     return fit.result.variance_kept
-
-
-def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
-    r"""Fit with the tolerance tau_j = max(b_j / 2, 1e-4), or keep plain PCA where random groups would differ as much.
-
-    b_j is the chance level of measure j, its mean over random groups of the same sizes: for two of them
-    (1/m + 1/n)(1 - \bar k) at the answer.
-
-    Parameters
-    ----------
-    fitter : Fitter
-        The problem.
-    solver : Solver
-        Solves.
-    """
-    pca = fitter.fit(LARGEST_MMD2, solver, "pca")
-    chance = fitter.chance
-    live = pca.components.rows[: pca.components.n_live]
-    tolerances = _tolerances(chance.levels(live))
-    mmd2s = pca.result.mmd2s[fitter.essential]
-    if np.all(mmd2s <= tolerances) or chance.p_value(live, mmd2s) > SIGNIFICANCE:
-        return _with_tolerances(pca, fitter, np.maximum(mmd2s, tolerances))
-    found = pca
-    for _ in range(MOST_ROUNDS):
-        warm = None if found is pca else found.warm.for_tolerances(found.result.mmd2s, fitter.strictest(tolerances))
-        found = fitter.fit(tolerances, solver, warm)
-        before, tolerances = tolerances, _tolerances(chance.levels(found.components.rows[: found.components.n_live]))
-        if not found.result.meets or np.all(np.abs(tolerances - before) <= SETTLED * before):
-            break
-    return found
-
-
-def _tolerances(levels: FloatArray) -> FloatArray:
-    """Return half of the chance levels, but not less than the floor."""
-    return np.maximum(SHARE_OF_CHANCE * levels, FLOOR)
-
-
-def _with_tolerances(fit: Fit, fitter: Fitter, tolerances: FloatArray) -> Fit:
-    """Return a fit as the answer for tolerances that it meets."""
-    return replace(fit, result=replace(fit.result, tolerances=fitter.loosest(tolerances)))

@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from fairpca.fitting._tracer import FLOOR
 from fairpca.solvers import FitResult, Status
 
 
@@ -23,10 +24,16 @@ def summary_of(model: Any) -> str:
             f"many new people expect about {measure['expected_mmd2_new']:.2g}; {measure['chance_level']:.2g} is what "
             f"chance shows with your {rows} rows."
         )
+    is_auto = isinstance(model.tolerance, str)
     if model.measures_ and model.result_.status is Status.PCA_IS_FAIR:
-        by_chance = isinstance(model.tolerance, str)
-        reason = "groups drawn by lot would differ as much" if by_chance else "it meets the tolerance"
+        little = "its groups differ by no more than random groups would, or by less than one point"
+        reason = little if is_auto else "it meets the tolerance"
         lines.append(f"This is plain PCA: {reason}.")
+    elif is_auto and any(measure["tolerance"] == FLOOR for measure in model.measures_):
+        lines.append(
+            f"Tolerances go no lower than {FLOOR:g}: there no smooth score, with values between -1 and 1, has group "
+            "means more than 0.01 apart, one point."
+        )
     if not model.converged_:
         lines.append(f"Not what was asked for: {model.result_.message}.")
     return "\n".join(lines)
@@ -59,6 +66,23 @@ def words_on_failure(result: FitResult, n_components: int, measure: str | None) 
         f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2{of_measure} is {result.mmd2:.3g} after "
         f"{len(result.steps)} steps ({result.message}). The smallest MMD^2 found at this number of components is "
         f"{result.smallest_mmd2:.3g}: {advice}."
+    )
+
+
+def words_on_strictness(result: FitResult, chance_level: float) -> str:
+    """Return what it means that a tolerance is far below the chance level.
+
+    Parameters
+    ----------
+    result : FitResult
+        The record of the fit.
+    chance_level : float
+        What random groups of these sizes differ by on average.
+    """
+    return (
+        f"tolerance={result.tolerance:g} is less than a twentieth of {chance_level:.2g}, by which random groups of "
+        "these sizes would differ. So strict a tolerance fits single rows: it promises nothing more of new people, "
+        'and the answer is one local optimum of many. tolerance="auto" asks for half of that level.'
     )
 
 

@@ -236,6 +236,8 @@ def fair_pca_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArra
 
 def _parameters(model: "FairPCA") -> dict[str, Any]:
     parameters: dict[str, Any] = model.get_params(deep=False)
+    # Whether a fit shows how far it has come is no property of a model.
+    del parameters["verbose"]
     if parameters["random_state"] is np.random or isinstance(parameters["random_state"], np.random.RandomState):
         parameters["random_state"] = None
     return parameters | {"callback": None}

@@ -1,6 +1,7 @@
 """Imports go downwards only, what is private to a folder stays in it, and no modules import each other in circles."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import fairpca
@@ -125,6 +126,20 @@ def _module_of(name):
     while name not in TREES:
         name = name.rpartition(".")[0]
     return name
+
+
+def test_public_names_stand_in_one_list_and_in_the_reference():
+    """What other folders alone use is handed to them as `from x import y as y`."""
+    modules = ["fairpca", *(module for module, tree in TREES.items() if "__all__" in _assigned(tree))]
+    names = [name for module in modules for name in import_module(module).__all__]
+    assert sorted(names) == sorted(set(names))
+    pages = (ROOT.parents[1] / "docs" / "api" / "index.rst").read_text().split()
+    assert sorted(modules) == sorted(page for page in pages if page.partition(".")[0] == "fairpca")
+
+
+def _assigned(tree):
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def test_the_core_needs_no_extra():

@@ -15,6 +15,7 @@ from fairpca.inference import (
     FeatureRows,
     PermutationTest,
     Spectrum,
+    _permutation as dealt,
     chance_deviations,
     chance_levels,
     finite_sample_bound,
@@ -22,7 +23,6 @@ from fairpca.inference import (
     sampling_levels,
     upper_bound,
 )
-from fairpca.inference import _permutation as dealt
 from fairpca.metrics import mmd2
 from people_tables import KINDS, people
 

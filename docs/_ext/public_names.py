@@ -11,11 +11,8 @@ FOREIGN = ("sklearn", "numpy", "enum", "builtins")
 
 MODULES = [
     "fairpca",
-    *(f"fairpca.{name}" for name in ("metrics", "plots", "datasets", "baselines", "tables", "report")),
-    "fairpca.exceptions",
-    *(f"fairpca.{name}" for name in ("solvers", "mmd", "comparison", "auditing", "planning", "selection", "saving")),
-    *(f"fairpca.{name}" for name in ("fitting", "inference", "data", "rows", "geometry")),
-    "fairpca.mmd.exact",
+    *(f"fairpca.{name}" for name in ("metrics", "plots", "datasets", "baselines", "tables", "release", "report")),
+    *(f"fairpca.{name}" for name in ("exceptions", "solvers", "mmd", "comparison")),
 ]
 """Modules with public names, front doors first."""
 

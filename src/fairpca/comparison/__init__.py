@@ -1,54 +1,40 @@
 """Who must look alike: people, strata and contrasts between them. Fairness lives here and nowhere else."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.comparison._attribute import LEFT_OUT, features_of
-from fairpca.comparison._checks import LARGEST_MMD2, check_auto, check_same_rows, check_tolerances, check_two_groups
-from fairpca.comparison._compare import Compared, KnownAttribute, compare
-from fairpca.comparison._comparison import Comparison, Contrast, Dependence, Strata
-from fairpca.comparison._measures import Measure
+from fairpca.comparison._attribute import LEFT_OUT as LEFT_OUT, features_of as features_of
+from fairpca.comparison._checks import (
+    LARGEST_MMD2 as LARGEST_MMD2,
+    check_auto as check_auto,
+    check_same_rows as check_same_rows,
+    check_tolerances as check_tolerances,
+    check_two_groups as check_two_groups,
+)
+from fairpca.comparison._compare import Compared as Compared, KnownAttribute as KnownAttribute, compare as compare
+from fairpca.comparison._comparison import (
+    Comparison as Comparison,
+    Contrast as Contrast,
+    Dependence as Dependence,
+    Strata as Strata,
+)
+from fairpca.comparison._measures import Measure as Measure
 from fairpca.comparison._terms import (
-    NOTIONS,
+    NOTIONS as NOTIONS,
     Among,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
     Notion,
-    People,
-    Terms,
+    People as People,
+    Terms as Terms,
     against_others,
-    notion_from,
+    notion_from as notion_from,
 )
-from fairpca.comparison._weights import MASS, NOWHERE, DenseColumns, RowWeights, masses_of
+from fairpca.comparison._weights import (
+    MASS as MASS,
+    NOWHERE as NOWHERE,
+    DenseColumns as DenseColumns,
+    RowWeights as RowWeights,
+    masses_of as masses_of,
+)
 
-__all__ = [
-    "LARGEST_MMD2",
-    "LEFT_OUT",
-    "MASS",
-    "NOTIONS",
-    "NOWHERE",
-    "Among",
-    "Compared",
-    "Comparison",
-    "Contrast",
-    "DemographicParity",
-    "DenseColumns",
-    "Dependence",
-    "EqualOpportunity",
-    "EqualizedOdds",
-    "KnownAttribute",
-    "Measure",
-    "Notion",
-    "People",
-    "RowWeights",
-    "Strata",
-    "Terms",
-    "against_others",
-    "check_auto",
-    "check_same_rows",
-    "check_tolerances",
-    "check_two_groups",
-    "compare",
-    "features_of",
-    "masses_of",
-    "notion_from",
-]
+__all__ = ["Among", "DemographicParity", "EqualOpportunity", "EqualizedOdds", "Notion", "against_others"]

@@ -4,9 +4,16 @@
 """
 # SPDX-License-Identifier: MIT
 
-from fairpca.compiled._engine import COMPILED, HAS_COMPILED, NUMPY, engine, is_compiled, using_engine
+from fairpca.compiled._engine import (
+    COMPILED as COMPILED,
+    HAS_COMPILED as HAS_COMPILED,
+    NUMPY as NUMPY,
+    engine as engine,
+    is_compiled as is_compiled,
+    using_engine as using_engine,
+)
 
 if HAS_COMPILED:
-    from fairpca.compiled import _native as native
+    from fairpca.compiled import _native
 
-__all__ = ["COMPILED", "HAS_COMPILED", "NUMPY", "engine", "is_compiled", "native", "using_engine"]
+    native = _native

@@ -12,7 +12,7 @@ from fairpca.datasets._loaders import (
     load_law,
     load_meps,
 )
-from fairpca.datasets._raw import available, raw_table, write_table
+from fairpca.datasets._raw import available, raw_table, write_table as write_table
 from fairpca.datasets._synthetic import make_ellipses, make_synthetic1, make_synthetic2
 
 __all__ = [
@@ -30,5 +30,4 @@ __all__ = [
     "make_synthetic1",
     "make_synthetic2",
     "raw_table",
-    "write_table",
 ]

@@ -2,27 +2,14 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.geometry._frames import (
-    RETRACTIONS,
-    Frames,
-    Grassmann,
-    PolarCurve,
-    QRCurve,
-    Stiefel,
-    principal_angles,
-    projection_distance,
-    split_null,
-    taylor_slope,
+    RETRACTIONS as RETRACTIONS,
+    Frames as Frames,
+    Grassmann as Grassmann,
+    PolarCurve as PolarCurve,
+    QRCurve as QRCurve,
+    Stiefel as Stiefel,
+    principal_angles as principal_angles,
+    projection_distance as projection_distance,
+    split_null as split_null,
+    taylor_slope as taylor_slope,
 )
-
-__all__ = [
-    "RETRACTIONS",
-    "Frames",
-    "Grassmann",
-    "PolarCurve",
-    "QRCurve",
-    "Stiefel",
-    "principal_angles",
-    "projection_distance",
-    "split_null",
-    "taylor_slope",
-]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.metrics._classifiers import (
-    PROTOCOLS,
-    DownstreamReport,
+    PROTOCOLS as PROTOCOLS,
+    DownstreamReport as DownstreamReport,
     delta_a,
     demographic_parity_difference,
     downstream,
@@ -11,12 +11,14 @@ from fairpca.metrics._classifiers import (
     equalized_odds_difference,
 )
 from fairpca.metrics._discrepancy import delta_a_bound, mmd2, mmd2_by_measure, mmd_bound
-from fairpca.metrics._variance import FairVarianceScorer, communality, explained_variance, fair_variance_scorer
+from fairpca.metrics._variance import (
+    FairVarianceScorer as FairVarianceScorer,
+    communality,
+    explained_variance,
+    fair_variance_scorer,
+)
 
 __all__ = [
-    "PROTOCOLS",
-    "DownstreamReport",
-    "FairVarianceScorer",
     "communality",
     "delta_a",
     "delta_a_bound",

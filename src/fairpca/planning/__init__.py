@@ -1,6 +1,4 @@
 """How many people it takes to show that groups are alike."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.planning._plan import Plan, plan
-
-__all__ = ["Plan", "plan"]
+from fairpca.planning._plan import Plan as Plan, plan as plan

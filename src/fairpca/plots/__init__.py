@@ -4,7 +4,7 @@
 from fairpca.plots._biplot import BiplotDisplay
 from fairpca.plots._curves import AuditDisplay, PathDisplay, PlanDisplay
 from fairpca.plots._projection import DensityDisplay, ProjectionDisplay
-from fairpca.plots._spectrum import CommunalityDisplay, SpectrumDisplay, projection_spectrum
+from fairpca.plots._spectrum import CommunalityDisplay, SpectrumDisplay, projection_spectrum as projection_spectrum
 
 __all__ = [
     "AuditDisplay",
@@ -15,5 +15,4 @@ __all__ = [
     "PlanDisplay",
     "ProjectionDisplay",
     "SpectrumDisplay",
-    "projection_spectrum",
 ]

@@ -1,8 +1,8 @@
 """Promises about every classifier: bounds for released data, and a transformer that releases less than it knows."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.release._bound import AnyClassifierBound, any_classifier_bound
+from fairpca.release._bound import AnyClassifierBound, any_classifier_bound as any_classifier_bound
 from fairpca.release._places import Places
-from fairpca.release._release import Release
+from fairpca.release._release import Release as Release
 
-__all__ = ["AnyClassifierBound", "Places", "Release", "any_classifier_bound"]
+__all__ = ["AnyClassifierBound", "Places"]

@@ -6,7 +6,7 @@ It needs jinja2: pip install 'fairpca[report]'.
 
 from fairpca.report._about import About
 from fairpca.report._make import make_report
-from fairpca.report._render import render_page
+from fairpca.report._render import render_page as render_page
 from fairpca.report._report import Report
 
-__all__ = ["About", "Report", "make_report", "render_page"]
+__all__ = ["About", "Report", "make_report"]

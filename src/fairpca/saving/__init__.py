@@ -1,22 +1,19 @@
 """Fitted models as files without pickle, as estimators of scikit-learn, and as ONNX graphs."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.saving._archive import read_archive, write_archive
-from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
-from fairpca.saving._load import READERS, load, table_model_from_archive, table_model_to_archive
-from fairpca.saving._portable import Portable
-from fairpca.saving._release import release_from_archive, release_to_archive
-
-__all__ = [
-    "READERS",
-    "Portable",
-    "fair_pca_from_archive",
-    "fair_pca_to_archive",
-    "load",
-    "read_archive",
-    "release_from_archive",
-    "release_to_archive",
-    "table_model_from_archive",
-    "table_model_to_archive",
-    "write_archive",
-]
+from fairpca.saving._archive import read_archive as read_archive, write_archive as write_archive
+from fairpca.saving._fair_pca import (
+    fair_pca_from_archive as fair_pca_from_archive,
+    fair_pca_to_archive as fair_pca_to_archive,
+)
+from fairpca.saving._load import (
+    READERS as READERS,
+    load as load,
+    table_model_from_archive as table_model_from_archive,
+    table_model_to_archive as table_model_to_archive,
+)
+from fairpca.saving._portable import Portable as Portable
+from fairpca.saving._release import (
+    release_from_archive as release_from_archive,
+    release_to_archive as release_to_archive,
+)

@@ -1,25 +1,15 @@
 """From people's files to numbers: reading, kinds of columns, encoding, roles, held-out rows, writing."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._encoder import TableColumn, TableEncoder
-from fairpca.tables._file import TableFile
+from fairpca.exceptions import TableError as TableError, TableWarning as TableWarning
+from fairpca.tables._encoder import TableColumn as TableColumn, TableEncoder as TableEncoder
+from fairpca.tables._file import TableFile as TableFile
 from fairpca.tables._options import Roles, TableOptions
-from fairpca.tables._prepare import PreparedTable, describe, prepare
-from fairpca.tables._write import TableSink, check_output, write_projections
+from fairpca.tables._prepare import PreparedTable as PreparedTable, describe, prepare
+from fairpca.tables._write import (
+    TableSink as TableSink,
+    check_output as check_output,
+    write_projections as write_projections,
+)
 
-__all__ = [
-    "PreparedTable",
-    "Roles",
-    "TableColumn",
-    "TableEncoder",
-    "TableError",
-    "TableFile",
-    "TableOptions",
-    "TableSink",
-    "TableWarning",
-    "check_output",
-    "describe",
-    "prepare",
-    "write_projections",
-]
+__all__ = ["Roles", "TableOptions", "describe", "prepare"]

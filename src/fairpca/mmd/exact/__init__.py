@@ -1,15 +1,10 @@
 """MMD^2 from all pairs of rows, in tiles that are never stored."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.mmd.exact._exact import ExactMMD, with_chart_term
-from fairpca.mmd.exact._gaussian import gaussian_products, inner_differences, kernel_products
-from fairpca.mmd.exact._islands import Islands
-
-__all__ = [
-    "ExactMMD",
-    "Islands",
-    "gaussian_products",
-    "inner_differences",
-    "kernel_products",
-    "with_chart_term",
-]
+from fairpca.mmd.exact._exact import ExactMMD as ExactMMD, with_chart_term as with_chart_term
+from fairpca.mmd.exact._gaussian import (
+    gaussian_products as gaussian_products,
+    inner_differences as inner_differences,
+    kernel_products as kernel_products,
+)
+from fairpca.mmd.exact._islands import Islands as Islands

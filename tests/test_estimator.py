@@ -283,8 +283,8 @@ def bad(X, group, case):
         ("nan", "contains NaN"),
         ("inf", "contains infinity"),
         ("missing", "has 2 missing values, the first in row 5; drop those rows"),
-        ("missing nan", "has 1 missing values, the first in row 5"),
-        ("missing NA", "has 1 missing values, the first in row 5"),
+        ("missing nan", "has 1 missing value, the first in row 5"),
+        ("missing NA", "has 1 missing value, the first in row 5"),
         ("one group", "has one group only, 'a'"),
         ("many groups", r"has 150 groups, 'g0' \(2 rows\), .*, ...; at most 100 can be compared. Merge some of them"),
         ("lonely", r"groups of fewer than min_group_size=5 rows: 'b' \(1 row\). Merge them with others"),
@@ -338,6 +338,18 @@ def test_bad_parameters_get_one_clear_sentence(two_groups, parameters, error, me
     X, group = two_groups
     with pytest.raises(error, match=message):
         FairPCA(**parameters).fit(X, sensitive_features=group)
+
+
+def test_inverse_transform_keeps_single_precision(two_groups, fitted):
+    X, _ = two_groups
+    Z = fitted.transform(X.astype(np.float32))
+    assert Z.dtype == fitted.inverse_transform(Z).dtype == np.float32
+    assert fitted.inverse_transform(Z.astype(np.float64)).dtype == np.float64
+
+
+def test_one_component_is_spoken_of_in_the_singular(two_groups):
+    X, group = two_groups
+    assert FairPCA(1).fit(X, sensitive_features=group).summary().startswith("1 component keeps ")
 
 
 def test_inverse_transform_checks_the_width(fitted):

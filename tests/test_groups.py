@@ -179,10 +179,10 @@ MISSING = {
 
 @pytest.mark.parametrize("kind", MISSING)
 def test_missing_labels_are_counted(kind):
-    with pytest.raises(ValueError, match="has 1 missing values, the first in row 11; drop"):
+    with pytest.raises(ValueError, match="has 1 missing value, the first in row 11; drop"):
         check_two_groups(MISSING[kind], N)
     if (lazy := in_dask(MISSING[kind])) is not None:
-        with pytest.raises(ValueError, match="has 1 missing values; drop"):
+        with pytest.raises(ValueError, match="has 1 missing value; drop"):
             by_group(lazy, rows=CHUNKS)
 
 

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -103,6 +105,16 @@ def test_bad_selections_are_refused(path, arguments, message):
 def test_parameters_are_those_of_an_estimator():
     estimator = FairPCAPath(FairPCA(3, standardize=False), tolerances=[1e-2])
     assert estimator.get_params()["estimator__n_components"] == 3
+
+
+def test_the_knee_of_a_path_that_ends_where_nothing_differs(rng):
+    group = np.arange(60) % 2
+    X = np.repeat(rng.normal(size=(30, 3)), 2, axis=0)
+    path = fair_pca_path(X, group, 2, tolerances=[1e-2, 1e-3])
+    assert path.mmd2s_.max() < 1e-12
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert path.select(knee=True) in path.models_
 
 
 def test_points_out_of_reach_share_the_fairest_model(rng):

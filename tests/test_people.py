@@ -354,7 +354,7 @@ def test_lengths_and_indexes_that_do_not_match_are_named(table, argument):
 # Columns that tell an attribute
 
 
-def test_a_column_that_tells_the_attribute_is_named(table):
+def test_a_column_that_reveals_the_attribute_is_named(table):
     X, known = table
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     with warnings.catch_warnings():
@@ -362,10 +362,36 @@ def test_a_column_that_tells_the_attribute_is_named(table):
         fitted(frame, known, "sex", "age")
     frame["female"] = (known["sex"] == "f") * 1.0
     frame["years left"] = 100 - known["age"]
-    with pytest.warns(AttributeInTableWarning, match="'female' tells sex; 'years left' tells age. Fair components may"):
+    with pytest.warns(
+        AttributeInTableWarning, match="'female' reveals sex; 'years left' reveals age. Fair components may"
+    ):
         fitted(frame, known, "sex", "age")
-    with pytest.warns(AttributeInTableWarning, match="column 8 tells sensitive_features"):
+    with pytest.warns(AttributeInTableWarning, match="column 8 reveals sensitive_features"):
         FairPCA(2, tolerance=0.05).fit(frame.to_numpy(), sensitive_features=known["sex"].to_numpy())
+
+
+def test_all_rows_say_whether_a_column_reveals_an_attribute(rng):
+    n = 10_000
+    group = np.repeat([0, 1, 2], [n // 2, n // 2 - 1, 1])
+    X = rng.normal(size=(n, 4))
+    # On most rows alone; of one rare group; of all.
+    X[:, 0] = np.where(np.arange(n) == 4999, 7.0, group)
+    X[:, 1] = group == 2
+    X[:, 2] = 2 - group
+    with pytest.warns(AttributeInTableWarning, match="column 1, column 2 reveals sensitive_features"):
+        FairPCA(2, tolerance=1.9, min_group_size=2, small_groups="merge").fit(X, sensitive_features=group)
+
+
+@pytest.mark.parametrize("argument", ["y", "control_features"])
+def test_missing_labels_and_segments_have_no_option_of_their_own(table, argument):
+    X, known = table
+    values = known["race"].where(np.arange(len(X)) > 2)
+    model = FairPCA(2, tolerance=0.05, fairness="equalized_odds" if argument == "y" else "demographic_parity")
+    with pytest.raises(
+        ValueError, match=f"{argument} has 3 missing values.*; drop those rows, or give them a label"
+    ) as e:
+        model.fit(X, sensitive_features=known["sex"], **{argument: values})
+    assert "missing=" not in str(e.value)
 
 
 # Elsewhere in the house

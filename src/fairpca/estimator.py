@@ -35,9 +35,10 @@ from fairpca.fitting import (
 from fairpca.saving import Portable
 from fairpca.solvers import OuterStep, Status, solver_from
 
-_WHAT_ECHOES_MEAN = (
-    "Fair components may still lean on such columns, and what one bandwidth does not see another may: an adversary can "
-    "read the attribute from projections that meet the tolerance. Leave them out of X unless you want them there."
+_WHAT_PROXIES_MEAN = (
+    "Fair components may still depend on such columns, and differences that one bandwidth does not see another may: "
+    "the attribute can be predicted from projections that meet the tolerance. Leave them out of X unless you want them "
+    "there."
 )
 
 VISIBLY_SHRUNK = 0.999
@@ -396,7 +397,7 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
 
 
 def notes_on_people(fitter: Fitter) -> list[Note]:
-    """Return what is to be said of who is left out of a comparison, and of columns that tell an attribute.
+    """Return what is to be said of who is left out of a comparison, and of columns that reveal an attribute.
 
     Parameters
     ----------
@@ -408,7 +409,7 @@ def notes_on_people(fitter: Fitter) -> list[Note]:
     if left_out:
         message = f"left out of the comparison, though not of the variance: {'; '.join(left_out)}."
         notes.append((message, LeftOutWarning))
-    if fitter.echoes:
-        listed = "; ".join(f"{', '.join(columns)} tells {name}" for name, columns in fitter.echoes.items())
-        notes.append((f"X holds protected attributes: {listed}. {_WHAT_ECHOES_MEAN}", AttributeInTableWarning))
+    if fitter.proxies:
+        listed = "; ".join(f"{', '.join(columns)} reveals {name}" for name, columns in fitter.proxies.items())
+        notes.append((f"X holds protected attributes: {listed}. {_WHAT_PROXIES_MEAN}", AttributeInTableWarning))
     return notes

@@ -27,7 +27,7 @@ class AccuracyWarning(UserWarning):
 
 
 class AttributeInTableWarning(UserWarning):
-    """A column of the table tells a protected attribute outright."""
+    """A column of the table reveals a protected attribute."""
 
 
 class EffortWarning(UserWarning):

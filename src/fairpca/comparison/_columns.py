@@ -202,11 +202,14 @@ class Reading:
         Whether its values are labels of groups or numbers.
     missing : {"refuse", "group", "leave"}
         What becomes of rows without a value.
+    is_attribute : bool
+        Whether it is a protected attribute; `missing` is an option for these alone.
     """
 
     argument: str
     kind: str = "groups"
     missing: str = "refuse"
+    is_attribute: bool = False
 
     def is_continuous(self, n_values: int, numeric: bool) -> bool:
         """Decide whether values are numbers, given how many distinct ones there are and whether they could be."""
@@ -218,10 +221,13 @@ class Reading:
         """Refuse missing values unless they are provided for."""
         if n_absent and self.missing == "refuse":
             where = "" if first is None else f", the first in row {first}"
-            raise ValueError(
-                f'{self.argument} has {n_absent} missing values{where}; drop those rows, or use missing="group" for a '
-                'group of their own or missing="leave" to leave them out of the comparison.'
+            options = (
+                'use missing="group" for a group of their own or missing="leave" to leave them out of the comparison'
+                if self.is_attribute
+                else "give them a label of their own"
             )
+            values = "value" if n_absent == 1 else "values"
+            raise ValueError(f"{self.argument} has {n_absent} missing {values}{where}; drop those rows, or {options}.")
 
     def check_length(self, n_entries: int, n_rows: int) -> None:
         """Refuse a column that is not as long as the table."""

@@ -29,8 +29,8 @@ from fairpca.comparison._terms import People, Terms, columns_of
 from fairpca.comparison._weights import MASS, read_weights
 from fairpca.rows import dense, is_dask, is_sparse
 
-LOOKED_AT = 4096
-"""Rows, evenly spaced, that are looked at."""
+SCREENED = 4096
+"""Rows, evenly spaced, on which columns that do not reveal an attribute are sorted out."""
 
 BLOCK_NUMBERS = 2**20
 """Numbers that are looked at together, 8 MB."""
@@ -57,32 +57,41 @@ class KnownAttribute:
     is_continuous: bool
     labels: tuple[str, ...] = ()
 
-    def echoes(self, X: Any) -> BoolArray:
-        """Tell which columns of the table are a function of the groups, or rise or fall with the numbers throughout.
+    def proxies(self, X: Any) -> BoolArray:
+        """Tell which columns reveal the attribute: functions of the groups, or monotone in the numbers, on all rows.
 
         Parameters
         ----------
         X : ndarray or compressed sparse rows, of shape (n, p)
             Rows.
         """
-        known = ~np.isnan(self.values) if self.is_continuous else self.values >= 0
-        chosen = np.flatnonzero(known)
-        chosen = chosen[:: max(1, len(chosen) // LOOKED_AT)]
-        rows = X[chosen].tocsc() if is_sparse(X) else X
-        width = max(1, BLOCK_NUMBERS // max(1, len(chosen)))
-        parts = [slice(start, start + width) for start in range(0, X.shape[1], width)]
-        blocks = (dense(rows[:, part]) if is_sparse(X) else rows[chosen, part] for part in parts)
-        values = self.values[chosen]
-        return np.concatenate([self._told_by(block.astype(np.float64, copy=False), values) for block in blocks])
+        known = np.flatnonzero(~np.isnan(self.values) if self.is_continuous else self.values >= 0)
+        # Most columns differ on a part of the rows already; what is constant there may still vary elsewhere.
+        follows, varies = self._compared(X, known[:: max(1, len(known) // SCREENED)], np.arange(X.shape[1]))
+        candidates = np.flatnonzero(follows | ~varies)
+        follows, varies = self._compared(X, known, candidates)
+        proxies = np.zeros(X.shape[1], dtype=bool)
+        proxies[candidates] = follows & varies
+        return proxies
 
-    def _told_by(self, rows: FloatArray, values: AnyArray) -> BoolArray:
-        """Tell the same of some columns of the chosen rows."""
+    def _compared(self, X: Any, rows: IntArray, columns: IntArray) -> tuple[BoolArray, BoolArray]:
+        """Tell of some columns whether they follow the attribute on some rows, and whether they vary there."""
+        table = X[rows].tocsc() if is_sparse(X) else X
+        width = max(1, BLOCK_NUMBERS // max(1, len(rows)))
+        values, follows, varies = self.values[rows], np.zeros(len(columns), bool), np.zeros(len(columns), bool)
+        for start in range(0, len(columns), width):
+            part = slice(start, start + width)
+            chosen = columns[part]
+            block = dense(table[:, chosen]) if is_sparse(X) else table[np.ix_(rows, chosen)]
+            varies[part] = block.min(axis=0) < block.max(axis=0)
+            follows[part] = self._followed_by(block.astype(np.float64, copy=False), values)
+        return follows, varies
+
+    def _followed_by(self, block: FloatArray, values: AnyArray) -> BoolArray:
         if self.is_continuous:
-            varies = rows.min(axis=0) < rows.max(axis=0)
-            return varies & np.array([_rises_or_falls(column, values) for column in rows.T])
+            return np.array([_rises_or_falls(column, values) for column in block.T], dtype=bool)
         _, first, index = np.unique(values, return_index=True, return_inverse=True)
-        by_group = rows[first]
-        return np.any(by_group != by_group[:1], axis=0) & np.all(rows == by_group[index], axis=0)
+        return np.all(block == block[first][index], axis=0)
 
 
 def _rises_or_falls(column: FloatArray, values: FloatArray) -> bool:
@@ -205,7 +214,7 @@ def _attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> li
     named = columns_of(people.sensitive_features, "sensitive_features")
     names = [name for name, _ in named]
     readings = [
-        Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind, terms.missing)
+        Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind, terms.missing, True)
         for name, kind in zip(names, terms.kinds_of(names), strict=True)
     ]
     return [_read(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]

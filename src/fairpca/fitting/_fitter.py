@@ -75,8 +75,8 @@ class Fitter:
         Rows in principal axes.
     compared : Compared
         Who is compared with whom, as the user sees it.
-    echoes : dict of str to list of str
-        Columns that tell an attribute outright, by its name.
+    proxies : dict of str to list of str
+        Columns that reveal an attribute, by its name.
     essential : ndarray of int of shape (n_measures,)
         For each measure the one among those of the problem that it equals.
     start : str or ndarray of shape (p_kept, d)
@@ -93,7 +93,7 @@ class Fitter:
 
     data: PreparedData
     compared: Compared
-    echoes: dict[str, list[str]]
+    proxies: dict[str, list[str]]
     essential: IntArray
     start: str | FloatArray
     generator: np.random.Generator
@@ -126,8 +126,8 @@ class Fitter:
         data, init = _prepare(estimator, X, rows, compared.attached, essential, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         names = getattr(estimator, "feature_names_in_", None)
-        echoes = {} if is_dask(X) else _echoes(X, ~data.scaling.constant, compared, names)
-        return cls(data, compared, echoes, index, start, generator, _callback_of(estimator), rows, seed)
+        proxies = {} if is_dask(X) else _proxies(X, ~data.scaling.constant, compared, names)
+        return cls(data, compared, proxies, index, start, generator, _callback_of(estimator), rows, seed)
 
     @property
     def comparison(self) -> Comparison | None:
@@ -248,11 +248,11 @@ def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple
     return rows, compare(people, rows.chunks[0], terms, tolerance)
 
 
-def _echoes(X: Any, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
-    """Return the columns of a table in memory that tell an attribute outright, by the name of the attribute."""
+def _proxies(X: Any, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
+    """Return the columns of a table in memory that reveal an attribute, by the name of the attribute."""
     found = {}
     for attribute in compared.known:
-        columns = np.flatnonzero(attribute.echoes(X) & varies)
+        columns = np.flatnonzero(attribute.proxies(X) & varies)
         if len(columns):
             words = [f"column {j}" if names is None else repr(str(names[j])) for j in columns.tolist()]
             found[attribute.name or "sensitive_features"] = words

@@ -166,7 +166,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The closest rows of the feature space, in its original units.
+            The closest rows of the feature space, in its original units; float32 if `Z` is.
         """
         check_is_fitted(self)
         projections = np.asarray(Z)
@@ -174,7 +174,8 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(
                 f"Z has shape {projections.shape}; it must be (n_samples, n_components={self._n_features_out})."
             )
-        return (projections @ self.components_) * self.scale_ + self.mean_
+        rows: AnyArray = (projections @ self.components_) * self.scale_ + self.mean_
+        return rows.astype(np.float32) if projections.dtype == np.float32 else rows
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variance of these rows that the projection keeps.
@@ -328,7 +329,7 @@ def unfitted_copy(estimator: Any) -> Any:
     return unfitted
 
 
-def variance_kept(model: LinearProjection, X: Any, attached: AnyArray | None = None) -> float:
+def variance_kept(model: LinearProjection, X: Any, attached: Any = None) -> float:
     """Return the share of the variance of rows that a projection keeps, see `LinearProjection.score`.
 
     Parameters
@@ -337,8 +338,8 @@ def variance_kept(model: LinearProjection, X: Any, attached: AnyArray | None = N
         Fitted.
     X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         Rows.
-    attached : ndarray of shape (n, k), default=None
-        Strata and masses of rows in memory, where some count more than others.
+    attached : ndarray, or dask.array.Array where `X` is, of shape (n, k), default=None
+        Strata and masses of rows, where some count more than others.
     """
     spread = Spread.of(_rows_for(model, X, attached), model.scale_, model._live_rows)
     if spread.total == 0.0:
@@ -346,10 +347,10 @@ def variance_kept(model: LinearProjection, X: Any, attached: AnyArray | None = N
     return spread.kept / spread.total
 
 
-def _rows_for(model: LinearProjection, X: Any, attached: AnyArray | None) -> Rows:
+def _rows_for(model: LinearProjection, X: Any, attached: Any) -> Rows:
     if is_dask(X):
         model._check_header(X)
         blocks = number_blocks(X)
-        return DaskRows(blocks, blocks[:, :0])
+        return DaskRows(blocks, blocks[:, :0] if attached is None else attached)
     table = model._validated(X)
     return rows_in_memory(table, np.empty((table.shape[0], 0)) if attached is None else attached)

@@ -16,7 +16,8 @@ def summary_of(model: Any) -> str:
         A fitted model.
     """
     kept = model.explained_variance_ratio_.sum()
-    lines = [f"{model.n_live_components_} components keep {100 * kept:.1f} % of the variance."]
+    n_live = model.n_live_components_
+    lines = [f"{n_live} {'component keeps' if n_live == 1 else 'components keep'} {100 * kept:.1f} % of the variance."]
     for measure in model.measures_:
         rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
         lines.append(
@@ -101,8 +102,9 @@ def words_on_null_components(n_live: int, n_components: int, result: FitResult) 
             f"no component carries variance: the projection is 0 on every row, which meets tolerance="
             f'{result.tolerance:g} and keeps nothing. Raise it, or use solver="budget", which keeps one at least.'
         )
+    verb = "carries" if n_live == 1 else "carry"
     return (
-        f"{n_live} of {n_components} components carry variance: at tolerance={result.tolerance:g} more of them would "
+        f"{n_live} of {n_components} components {verb} variance: at tolerance={result.tolerance:g} more of them would "
         "keep less. Use solver=Budget(allow_null=False) for components that all do."
     )
 

@@ -13,10 +13,13 @@ from fairpca._utils.checks import check_at_least_zero
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import LARGEST_MMD2, People, Terms, check_same_rows
 from fairpca.data import Spread
+from fairpca.fitting import variance_kept
 from fairpca.inference import chance_deviations, chance_levels
 from fairpca.metrics._discrepancy import Projected
 from fairpca.mmd import Scales
-from fairpca.rows import compressed, is_sparse, rows_in_memory
+from fairpca.rows import compressed, compute, is_dask, is_sparse, rows_in_memory
+
+KNOWN = "sensitive_features", "control_features", "sample_weight"
 
 DEVIATIONS = 2.0
 """Of what groups drawn by lot show, allowed above their mean: about 95 of 100 draws are below."""
@@ -101,12 +104,21 @@ class FairVarianceScorer:
 
     def __init__(self, max_mmd2: float) -> None:
         self.max_mmd2 = max_mmd2
-        self._request: bool | str | None = True
+        self._requests: dict[str, bool | str | None] = dict.fromkeys(KNOWN, True)
 
     def __repr__(self) -> str:
         return f"fair_variance_scorer(max_mmd2={self.max_mmd2!r})"
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None, *, sensitive_features: Any = None) -> float:
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
         """Return the score.
 
         Parameters
@@ -119,6 +131,10 @@ class FairVarianceScorer:
             Labels, where the estimator's notion of fairness speaks of them.
         sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
             Protected attributes, compared as the estimator compares them.
+        control_features : array-like or frame of shape (n_samples,) or (n_samples, k), default=None
+            Segments: groups are compared within each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts, for the variance as for the comparison.
 
         Returns
         -------
@@ -130,24 +146,34 @@ class FairVarianceScorer:
                 "fair_variance_scorer needs sensitive_features, the group of each row. In a search or a validation "
                 "sklearn.set_config(enable_metadata_routing=True) hands them on from fit(X, sensitive_features=...)."
             )
-        check_same_rows(X, {"sensitive_features": sensitive_features})
+        known = People(sensitive_features, None, control_features, sample_weight)
+        check_same_rows(X, known.tables)
         model, rows = _last_step(estimator, X)
         terms = replace(Terms.of(model), min_group_size=2)
-        people = People(sensitive_features, y)
+        people = replace(known, y=y)
         projected = Projected.of(model.transform(rows), people, terms, LARGEST_MMD2, "auto")
         kernel = model.bandwidth_, model.bandwidth_factors_
         values = projected.mmd2(Scales(model.bandwidth_factors_, model.bandwidth_)).values
         levels, deviations = chance_levels(projected.seen, *kernel), chance_deviations(projected.seen, *kernel)
         allowed = self.max_mmd2 + levels + DEVIATIONS * deviations
         beyond = float(np.max(values / np.maximum(allowed, 1e-300)))
-        return float(model.score(rows)) / max(1.0, beyond)
+        attached = None if sample_weight is None else projected.compared.attached
+        if is_dask(rows) and attached is not None and not is_dask(attached):
+            (rows,) = compute(rows)
+        return variance_kept(model, rows, attached) / max(1.0, beyond)
 
-    def set_score_request(self, *, sensitive_features: bool | str | None = True) -> Self:
-        """Say how searches and validations hand on the groups.
+    def set_score_request(
+        self,
+        *,
+        sensitive_features: bool | str | None = True,
+        control_features: bool | str | None = True,
+        sample_weight: bool | str | None = True,
+    ) -> Self:
+        """Say how searches and validations hand on what is known of the rows.
 
         Parameters
         ----------
-        sensitive_features : bool, str or None, default=True
+        sensitive_features, control_features, sample_weight : bool, str or None, default=True
             True takes what was passed by that name, a string what was passed by another, False nothing, and None
             refuses it.
 
@@ -156,13 +182,14 @@ class FairVarianceScorer:
         self : FairVarianceScorer
             The scorer.
         """
-        self._request = sensitive_features
+        self._requests = dict(zip(KNOWN, (sensitive_features, control_features, sample_weight), strict=True))
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Return what scikit-learn's routing asks for: which metadata the score uses."""
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="sensitive_features", alias=self._request)
+        for name, alias in self._requests.items():
+            request.score.add_request(param=name, alias=alias)
         return request
 
 
@@ -187,9 +214,9 @@ def fair_variance_scorer(max_mmd2: float = 1e-3) -> FairVarianceScorer:
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y=None, *, sensitive_features)`` for a `FairPCA` or a pipeline whose last step is one.
-        With scikit-learn's metadata routing it asks for `sensitive_features` by itself; `set_score_request` changes
-        that.
+        ``scorer(estimator, X, y=None, *, sensitive_features, control_features=None, sample_weight=None)`` for a
+        `FairPCA` or a pipeline whose last step is one. With scikit-learn's metadata routing it asks for these by
+        itself; `set_score_request` changes that.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""An audit says what a reduction of new people tells of their attributes, whatever reduced them."""
+"""An audit says what a reduction of new people reveals of their attributes, whatever reduced them."""
 # SPDX-License-Identifier: MIT
 
 import json
@@ -250,7 +250,7 @@ def test_words_tables_and_pictures(halves, tmp_path):
     told = audit(None, new, others["y"], sensitive_features=others[["sex", "age"]], **settings)
     words = str(told)
     assert "With 95 % confidence the MMD^2 of the population is at most" in words
-    assert "Verdict: this projection still tells who is who" in words
+    assert "Verdict: groups can still be told apart in this projection" in words
     assert "reads" in words
     assert "A logistic regression of the labels is right on" in words
     assert json.loads(json.dumps(told.to_dict()))["n_rows"] == 500
@@ -290,7 +290,7 @@ def test_it_says_what_it_is_at(halves):
     _, _, new, others = halves
     said, settings = [], QUICK | {"adversaries": "svm"}
     audit(None, new, others["y"], sensitive_features=others["sex"], callback=said.append, **settings)
-    assert said == ["projecting", "measuring", "lots: 0 of 99", "adversary svm of sex", "parity gaps of a task"]
+    assert said == ["projecting", "measuring", "permutations: 0 of 99", "adversary svm of sex", "parity gaps of a task"]
 
 
 def test_a_pipeline_is_a_reduction_too(halves):

@@ -304,7 +304,7 @@ REFUSED = {
     "true for a number": (lambda f: f.update(n_rows=True), "has True in 'n_rows'"),
     "a short fingerprint": (lambda f: f.update(model="abc"), "has 'abc' in 'model', which must be a SHA-256"),
     "no confidence": (lambda f: f.update(confidence=1.0), "has 1.0 in 'confidence'"),
-    "too many lots": (lambda f: f.update(n_permutations=10**9), "in 'n_permutations'"),
+    "too many permutations": (lambda f: f.update(n_permutations=10**9), "in 'n_permutations'"),
     "no measures": (lambda f: f.update(measures=[]), r"has \[\] in 'measures'"),
     "a measure that lacks": (lambda f: f["measures"][0].pop("mmd2"), "measure 0, lacks 'mmd2'"),
     "a list in a measure": (lambda f: f["measures"][0].update(mmd2=[0.1]), r"has \[0.1\] in 'mmd2'"),

@@ -95,18 +95,18 @@ def test_a_sample_weighs_every_stratum_as_all_rows_do():
 def test_measures_that_say_the_same_are_one_with_the_strictest_tolerance():
     contrast = np.array([[1.0], [-1.0], [0.0]])
     measures = [Contrast("a", contrast), Contrast("c", np.array([[0.5], [0.5], [-1.0]])), Contrast("b", -contrast)]
-    essential, index = Comparison.of(np.array([3.0, 4.0, 5.0]), measures, [1e-2, 1e-3, 1e-4]).essential()
+    unique, index = Comparison.of(np.array([3.0, 4.0, 5.0]), measures, [1e-2, 1e-3, 1e-4]).unique()
     assert index.tolist() == [0, 1, 0]
-    assert essential.names == ("a", "c")
-    assert essential.tolerances.tolist() == [1e-4, 1e-3]
-    np.testing.assert_array_equal(essential.contrasts, np.hstack([measures[0].columns, measures[1].columns]))
+    assert unique.names == ("a", "c")
+    assert unique.tolerances.tolist() == [1e-4, 1e-3]
+    np.testing.assert_array_equal(unique.contrasts, np.hstack([measures[0].columns, measures[1].columns]))
 
 
 def test_measures_that_all_differ_stay_as_they_are():
     measures = [Contrast("a", np.array([[1.0], [-1.0], [0.0]])), Contrast("c", np.array([[0.5], [0.5], [-1.0]]))]
     comparison = Comparison.of(np.array([3.0, 4.0, 5.0]), measures, [1e-2, 1e-3])
-    essential, index = comparison.essential()
-    assert essential is comparison
+    unique, index = comparison.unique()
+    assert unique is comparison
     assert index.tolist() == [0, 1]
 
 

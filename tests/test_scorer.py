@@ -87,14 +87,15 @@ def test_labels_count_where_the_notion_speaks_of_them(rng):
     assert score == pytest.approx(model.score(X) * min(1.0, *allowed), rel=1e-10)
 
 
-def test_weights_count_in_the_score_as_repeated_rows_do(held_out, rng):
+def test_weights_count_in_the_variance_and_in_the_comparison(held_out, rng):
     model, X, group = held_out
     weight = rng.integers(1, 4, size=len(X))
     often = np.repeat(np.arange(len(X)), weight)
-    score = fair_variance_scorer(0.01)
+    variance = fair_variance_scorer(2.0)(model, X, sensitive_features=group, sample_weight=weight)
+    assert variance == pytest.approx(model.score(X[often]))
+    score = fair_variance_scorer(0.0)
     weighted = score(model, X, sensitive_features=group, sample_weight=weight)
-    assert weighted == pytest.approx(score(model, X[often], sensitive_features=group[often]), rel=1e-3)
-    assert weighted != pytest.approx(score(model, X, sensitive_features=group), rel=1e-3)
+    assert weighted != pytest.approx(score(model, X, sensitive_features=group) * variance / model.score(X), rel=1e-3)
     lazy = pytest.importorskip("dask.array").from_array(X, chunks=(50, -1))
     assert score(model, lazy, sensitive_features=group, sample_weight=weight) == pytest.approx(weighted)
 
@@ -106,7 +107,7 @@ def test_groups_are_compared_within_segments_in_the_score(held_out):
     score = fair_variance_scorer(1e-3)
     controlled = score(model, X[::7], sensitive_features=group[::7], control_features=segment[::7])
     assert controlled == pytest.approx(score(model, X[::7], sensitive_features=group[::7]))
-    with pytest.raises(ValueError, match="leaves nobody to compare"):
+    with pytest.raises(ValueError, match="among control = one"):
         score(model, X[1::7], sensitive_features=group[1::7], control_features=segment[1::7])
 
 

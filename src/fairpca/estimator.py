@@ -42,7 +42,7 @@ _WHAT_PROXIES_MEAN = (
 )
 
 VISIBLY_SHRUNK = 0.999
-"""Share of a component outside the null axes below which the user is told."""
+"""Share of a component outside the null axes below which the user is warned."""
 
 
 class FairPCA(Portable, LinearProjection):
@@ -64,8 +64,8 @@ class FairPCA(Portable, LinearProjection):
         as plain PCA needs to keep that share of the variance.
     tolerance : "auto", float, array-like of shape (n_measures,) or mapping of names to float, default="auto"
         tau, the largest MMD^2 between the projected groups of the training rows: one number for every measure, one for
-        each in the order of `measures_`, or one for each attribute by its name. "auto" keeps plain PCA where groups
-        drawn by lot would differ as much with a probability above 5 %, and otherwise asks each measure for half of
+        each in the order of `measures_`, or one for each attribute by its name. "auto" keeps plain PCA where random
+        groups would differ as much with a probability above 5 %, and otherwise asks each measure for half of
         `chance_level_`, what such groups show on average: below that variance falls fast, and what new people show
         hardly changes. It never asks for less than 1e-4, where no smooth score, with values between -1 and 1, has
         group means more than 0.01 apart: one point. A number is taken as it is; below a twentieth of the chance level
@@ -135,15 +135,15 @@ class FairPCA(Portable, LinearProjection):
     constant_features_ : ndarray of bool of shape (n_features,)
         Columns that do not vary beyond the rounding of their numbers; `transform` takes them for 0.
     mmd2_ : float
-        Plug-in MMD^2 of the projected training rows; of several measures the one that presses its tolerance hardest.
+        Plug-in MMD^2 of the projected training rows; of several measures the one with the largest ratio h / tau.
         nan without sensitive features.
     mmd2_by_measure_ : dict of str to float
         The MMD^2 of each measure, by what it compares.
     tolerance_ : float
         The tolerance of the same measure: what was asked for, or what "auto" has chosen.
     chance_level_ : float
-        What the same measure shows on average if attributes are dealt out to the projected training rows by lot, for
-        two groups (1/m + 1/n)(1 - mean k). Beyond 5,000 rows it comes from a sample and is known to about a percent.
+        What the same measure shows on average if attributes are permuted among the projected training rows, for two
+        groups (1/m + 1/n)(1 - mean k). Beyond 5,000 rows it comes from a sample and is known to about a percent.
     expected_mmd2_new_ : float
         About what the same measure shows on as many new people: `mmd2_ + chance_level_`, for the subspace was fitted to
         these rows; where plain PCA is the answer, which was not, the larger of both.
@@ -197,7 +197,7 @@ class FairPCA(Portable, LinearProjection):
               L_{ij} = e^{-(u_i - u_j)^2 / (2 s^2)}, \quad H = I - \frac{1}{n} 1 1',
 
     with s = 0.207, the median heuristic for such u; L is made of 11 features, which can lower HSIC by 3e-6 at most.
-    HSIC is smaller than MMD^2: of two groups of equal size, told apart as sharply, it would be an eighth. Choose the
+    HSIC is smaller than MMD^2: of two groups of equal size, separated as sharply, it would be an eighth. Choose the
     tolerance accordingly, for example by attribute.
 
     References
@@ -346,7 +346,7 @@ class FairPCA(Portable, LinearProjection):
         return self._notes(fitter, found)
 
     def _notes(self, fitter: Fitter, found: Fit) -> list[Note]:
-        """Return what the user is to be told of a fit."""
+        """Return what the user is to be warned of after a fit."""
         result = found.result
         notes: list[Note] = self._above_rank(self.n_components_, fitter.data.axes.rank)
         notes += notes_on_people(fitter)
@@ -388,10 +388,10 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model.mmd2_by_measure_ = fitter.by_name(result.mmd2s)
     model.measures_, model.sensitive_kinds_ = fitter.records(found), dict(fitter.compared.kinds)
     tightest = fitter.tightest(result)
-    told = model.measures_[tightest] if model.measures_ else {}
+    record = model.measures_[tightest] if model.measures_ else {}
     model.tolerance_ = result.tolerance
-    model.chance_level_ = told.get("chance_level", math.nan)
-    model.expected_mmd2_new_ = told.get("expected_mmd2_new", math.nan)
+    model.chance_level_ = record.get("chance_level", math.nan)
+    model.expected_mmd2_new_ = record.get("expected_mmd2_new", math.nan)
     model.converged_, model.n_iter_ = result.success, len(result.steps)
     model.result_ = result
 

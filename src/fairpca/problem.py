@@ -127,7 +127,7 @@ def _share(discrepancy: float, tolerance: float) -> float:
 
 
 def tightest(discrepancies: FloatArray, tolerances: FloatArray) -> int:
-    """Return the measure whose tolerance is pressed hardest.
+    """Return the measure with the largest ratio h / tau.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ import sys
 import warnings
 
 Note = tuple[str, type[Warning]]
-"""What a user is to be told, and the class of the warning."""
+"""What a user is warned of, and the class of the warning."""
 
 _OWN = ("fairpca", "sklearn", "joblib")
 """Packages between a user's line and ours: scikit-learn wraps the methods of estimators."""

@@ -1,4 +1,4 @@
-"""What a reduction tells of people that it has not seen: tests, bounds, adversaries."""
+"""What a reduction reveals of people that it has not seen: tests, bounds, adversaries."""
 # SPDX-License-Identifier: MIT
 
 from fairpca.auditing._audit import audit as audit

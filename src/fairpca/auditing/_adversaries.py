@@ -26,7 +26,7 @@ MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours":
 LEARNABLE = 20
 """Rows of a group, half of them to learn from, below which nothing can be learned of it."""
 
-N_LOTS = 999
+N_PERMUTATIONS = 999
 
 N_FOLDS = 5
 
@@ -78,35 +78,35 @@ def try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dic
     -------
     record : dict or None
         `adversary`, `n_rows`, `balanced_accuracy`, `auc` (of more than two groups the mean of one against the others)
-        and `p_value`: of two groups that of Mann and Whitney's test of the scores, of more by lot. None where there
-        are fewer than two groups to learn.
+        and `p_value`: of two groups that of Mann and Whitney's test of the scores, of more that of a permutation
+        test. None where there are fewer than two groups to learn.
     """
     values, counts = np.unique(labels, return_counts=True)
     learnable = np.isin(labels, values[counts >= LEARNABLE])
     if np.sum(counts >= LEARNABLE) < 2:
         return None
     Z, labels = Z[learnable], labels[learnable]
-    seen, unseen, told, asked = _halves(name, Z, labels, labels, seed)
+    seen, unseen, known, hidden = _halves(name, Z, labels, labels, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = CLASSIFIERS[name](seed).fit(seen, told)
+        model = CLASSIFIERS[name](seed).fit(seen, known)
     predicted = model.predict(unseen)
-    groups = np.unique(asked)
+    groups = np.unique(hidden)
     scores = _scores(model, unseen)
     if len(groups) == 2:
         score = scores[:, -1]
-        auc = float(roc_auc_score(asked == groups[1], score))
+        auc = float(roc_auc_score(hidden == groups[1], score))
         p_value = float(
-            mannwhitneyu(score[asked == groups[1]], score[asked == groups[0]], alternative="greater").pvalue
+            mannwhitneyu(score[hidden == groups[1]], score[hidden == groups[0]], alternative="greater").pvalue
         )
     else:
         places = [int(np.flatnonzero(model.classes_ == group)[0]) for group in groups]
-        auc = float(np.mean([roc_auc_score(asked == g, scores[:, k]) for g, k in zip(groups, places, strict=True)]))
-        p_value = _by_lot(asked, predicted, seed)
+        auc = float(np.mean([roc_auc_score(hidden == g, scores[:, k]) for g, k in zip(groups, places, strict=True)]))
+        p_value = _by_lot(hidden, predicted, seed)
     return {
         "adversary": name,
-        "n_rows": len(asked),
-        "balanced_accuracy": float(balanced_accuracy_score(asked, predicted)),
+        "n_rows": len(hidden),
+        "balanced_accuracy": float(balanced_accuracy_score(hidden, predicted)),
         "auc": auc,
         "p_value": p_value,
     }
@@ -134,15 +134,15 @@ def try_regressor(name: str, Z: FloatArray, numbers: FloatArray, seed: int) -> d
     """
     if len(Z) < 2 * LEARNABLE:
         return None
-    seen, unseen, told, asked = _halves(name, Z, numbers, None, seed)
-    predicted = REGRESSORS[name](seed).fit(seen, told).predict(unseen)
-    constant = not np.ptp(predicted) or not np.ptp(asked)
-    p_value = 1.0 if constant else float(spearmanr(predicted, asked, alternative="greater").pvalue)
-    return {"adversary": name, "n_rows": len(asked), "r2": float(r2_score(asked, predicted)), "p_value": p_value}
+    seen, unseen, known, hidden = _halves(name, Z, numbers, None, seed)
+    predicted = REGRESSORS[name](seed).fit(seen, known).predict(unseen)
+    constant = not np.ptp(predicted) or not np.ptp(hidden)
+    p_value = 1.0 if constant else float(spearmanr(predicted, hidden, alternative="greater").pvalue)
+    return {"adversary": name, "n_rows": len(hidden), "r2": float(r2_score(hidden, predicted)), "p_value": p_value}
 
 
 def _halves(name: str, Z: FloatArray, target: AnyArray, strata: AnyArray | None, seed: int) -> tuple[Any, ...]:
-    """Return the rows to learn from and those to be scored on, and what is to be told of both."""
+    """Return the rows to learn from and those to be scored on, and what is to be predicted of both."""
     if len(Z) > MOST_ROWS[name]:
         chosen = _drawn(len(Z), strata, MOST_ROWS[name], np.random.default_rng(seed))
         Z, target, strata = Z[chosen], target[chosen], None if strata is None else strata[chosen]
@@ -168,13 +168,13 @@ def _scores(model: Any, rows: FloatArray) -> FloatArray:
 
 
 def _by_lot(truth: AnyArray, predicted: AnyArray, seed: int) -> float:
-    """Return the share of lots in which labels agree as well with what was predicted."""
+    """Return the share of permutations in which labels agree as well with what was predicted."""
     groups, codes = np.unique(truth, return_inverse=True)
     hits = (predicted[:, None] == groups).astype(np.float64) / np.bincount(codes)
     generator, rows = np.random.default_rng(seed), np.arange(len(truth))
     own = hits[rows, codes].sum()
-    lots = [hits[rows, generator.permutation(codes)].sum() for _ in range(N_LOTS)]
-    return float((1 + np.sum(np.asarray(lots) >= own - 1e-12)) / (1 + N_LOTS))
+    permutations = [hits[rows, generator.permutation(codes)].sum() for _ in range(N_PERMUTATIONS)]
+    return float((1 + np.sum(np.asarray(permutations) >= own - 1e-12)) / (1 + N_PERMUTATIONS))
 
 
 def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int) -> dict[str, float] | None:

@@ -1,4 +1,4 @@
-"""The audit: what a reduction of people that it has not seen tells of their attributes."""
+"""The audit: what a reduction of people that it has not seen reveals of their attributes."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def audit(
     random_state: Any = None,
     **terms: Any,
 ) -> AuditResult:
-    r"""Say what a reduction of people that it has not seen tells of their attributes.
+    r"""Say what a reduction of people that it has not seen reveals of their attributes.
 
     Parameters
     ----------
@@ -61,17 +61,17 @@ def audit(
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts, for measures and tests; adversaries count rows.
     adversaries : str or iterable of {"linear", "svm", "boosting", "neighbours"}, default=all of them
-        Models that try to tell the attribute from the projection; regressors for continuous attributes.
+        Models that try to predict the attribute from the projection; regressors for continuous attributes.
     confidence : float, default=0.95
         Of the bounds on the population.
     n_permutations : int, default=999
-        How often attributes are dealt out by lot.
+        How often attributes are permuted.
     bandwidth : "median" or float, default=None
         sigma; by default that which the reduction was fitted with, or the median heuristic of the projections.
     callback : callable, default=None
         Called with a few words on what is being done; `print` shows them.
     random_state : int, RandomState instance or None, default=None
-        Draws lots, frequencies, samples and halves.
+        Draws permutations, frequencies, samples and halves.
     **terms : dict
         How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `min_group_size`,
         `small_groups`, `missing`; by default as the reduction was fitted, if it is of this package.
@@ -149,10 +149,10 @@ def audited(
     rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
     findings = examine(rows, compared, sigma, settings, np.random.default_rng(seed))
     with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
-        told, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
+        found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
     return AuditResult(
         measures=findings.records,
-        adversaries=told,
+        adversaries=found_by,
         parity=gaps,
         p_value=findings.p_value,
         bandwidth=sigma,

@@ -186,7 +186,7 @@ class Certificate:
     rows : str or None
         SHA-256 of these rows, where they were a table of numbers in memory.
     seed, n_permutations : int
-        With which lots and frequencies were drawn.
+        With which permutations and frequencies were drawn.
     versions : dict of str to str
         Of the packages.
     """

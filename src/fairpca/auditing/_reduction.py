@@ -37,7 +37,7 @@ class Origin:
     terms : dict
         How people were compared.
     seed : int
-        With which lots, frequencies and samples were drawn.
+        With which permutations, frequencies and samples were drawn.
     training_rows : bool
         Whether the rows look like those of the fit.
     """
@@ -50,7 +50,7 @@ class Origin:
 
 
 def model_digest(reduction: Any) -> str | None:
-    """Return the SHA-256 of all that projections depend on, or None for what cannot be told by a few arrays.
+    """Return the SHA-256 of all that projections depend on, or None for what a few arrays do not determine.
 
     Parameters
     ----------

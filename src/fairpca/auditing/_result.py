@@ -35,13 +35,13 @@ class Settings:
     confidence : float
         Of the bounds.
     n_permutations : int
-        Number of lots.
+        Number of permutations.
     bandwidth : "median", float or None
         sigma; None takes that of the reduction.
     seed : int
-        With which lots, frequencies, samples and halves are drawn.
+        With which permutations, frequencies, samples and halves are drawn.
     say : callable
-        Told what is being done.
+        Called with what is being done.
     """
 
     adversaries: tuple[str, ...]
@@ -86,9 +86,9 @@ def examine(
     bandwidth : float
         sigma.
     settings : Settings
-        How many lots, and with which confidence.
+        How many permutations, and with which confidence.
     generator : numpy.random.Generator
-        Draws lots, frequencies and samples.
+        Draws permutations, frequencies and samples.
     """
     confidence = settings.confidence
     settings.say("measuring")
@@ -120,7 +120,7 @@ def examine(
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What a projection of new people tells of their attributes.
+    """What a projection of new people reveals of their attributes.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class AuditResult:
 
     @property
     def chance_level(self) -> float:
-        """What chance shows of the worst measure."""
+        """The chance level of the worst measure."""
         return float(self.worst["chance_level"])
 
     @property
@@ -221,7 +221,7 @@ class AuditResult:
         return require("pandas", "frame").DataFrame(getattr(self, what))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw each measure beside what chance shows, with its upper bound.
+        """Draw each measure beside its chance level, with its upper bound.
 
         Parameters
         ----------
@@ -266,14 +266,14 @@ def verdict(audit: "AuditResult") -> str:
         The findings.
     """
     alpha = 1.0 - audit.confidence
-    telling = [r for r in audit.adversaries if r["p_value"] * len(audit.adversaries) < alpha]
-    found = [f"the groups differ more than chance shows (p = {_p(audit.p_value)} for all measures and scales together)"]
+    predicting = [r for r in audit.adversaries if r["p_value"] * len(audit.adversaries) < alpha]
+    found = [f"the groups differ more than random ones (p = {_p(audit.p_value)} for all measures and scales together)"]
     found = found if audit.p_value < alpha else []
-    if telling:
-        best = min(telling, key=lambda record: record["p_value"])
-        found.append(f"{_adversary(best)} reads {best['attribute'] or 'the attribute'} from it ({_score(best)})")
+    if predicting:
+        best = min(predicting, key=lambda record: record["p_value"])
+        found.append(f"{_adversary(best)} predicts {best['attribute'] or 'the attribute'} from it ({_score(best)})")
     if found:
-        return f"Verdict: this projection still tells who is who: {'; '.join(found)}."
+        return f"Verdict: groups can still be told apart in this projection: {'; '.join(found)}."
     limit = (
         "" if math.isnan(audit.upper_bound) else f" What can be said is that MMD^2 is at most {audit.upper_bound:.2g}."
     )
@@ -286,8 +286,8 @@ def verdict(audit: "AuditResult") -> str:
 def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:
     rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
     lines = [
-        f"{measure['name']} ({rows} rows): MMD^2 is {measure['mmd2']:.2g}; {measure['chance_level']:.2g} is what "
-        f"chance shows; excess {measure['excess']:.2g}.",
+        f"{measure['name']} ({rows} rows): MMD^2 is {measure['mmd2']:.2g}; random groups of "
+        f"this size would differ by about {measure['chance_level']:.2g}; excess {measure['excess']:.2g}.",
         f"  p = {_p(measure['p_value'])} at this bandwidth, {_p(measure['p_value_scales'])} over scales from a quarter "
         f"to twice of it, {_p(measure['p_value_adjusted'])} with all measures counted.",
     ]

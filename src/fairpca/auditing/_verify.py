@@ -27,8 +27,8 @@ OF_ROWS = ("mmd2", "unbiased", "chance_level", "finite_sample_bound")
 OTHER_DRAWS = 0.05
 """The same for bounds by other frequencies."""
 
-OTHER_LOTS = 0.1
-"""Differences of p-values that other lots may make."""
+OTHER_PERMUTATIONS = 0.1
+"""Differences of p-values that other permutations may make."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Verification:
     same_model : bool
         Whether it is the model that was certified.
     same_rows : bool or None
-        Whether they are the rows that were audited, in their order; None where that cannot be told.
+        Whether they are the rows that were audited, in their order; None where that is unknown.
     upper_bound : float
         U of the worst measure, from these rows.
     mmd2 : float
@@ -202,10 +202,10 @@ def _of_other_rows(certificate: Certificate, found: AuditResult) -> Iterator[str
 def _of_same_rows(certificate: Certificate, found: AuditResult) -> Iterator[str]:
     """Yield where the audited rows do not give the certified numbers: someone has changed one or the other."""
     same_seed = found.origin.seed == certificate.seed
-    # Of the same lots one or two may fall on the other side by rounding.
-    lots = 2.0 / certificate.n_permutations if same_seed else OTHER_LOTS
+    # Of the same permutations one or two may fall on the other side by rounding.
+    permutations = 2.0 / certificate.n_permutations if same_seed else OTHER_PERMUTATIONS
     draws = SAME if same_seed else OTHER_DRAWS
-    if not _agree(found.p_value, certificate.p_value, lots):
+    if not _agree(found.p_value, certificate.p_value, permutations):
         yield (
             f"These are the audited rows, but the p-value of all measures is {found.p_value:.3g} and the certificate "
             f"says {certificate.p_value:.3g}{_versions(certificate)}."
@@ -213,7 +213,12 @@ def _of_same_rows(certificate: Certificate, found: AuditResult) -> Iterator[str]
     for there, here in _pairs(certificate, found):
         size = abs(here["upper_bound"])
         allowed = dict.fromkeys(OF_ROWS, SAME * size) | {"upper_bound": draws * size}
-        allowed |= {"p_value": lots, "p_value_scales": lots, "n_rows": 0, "weight": SAME * here["weight"]}
+        allowed |= {
+            "p_value": permutations,
+            "p_value_scales": permutations,
+            "n_rows": 0,
+            "weight": SAME * here["weight"],
+        }
         for name, most in allowed.items():
             if not _agree(here[name], there[name], most):
                 yield (

@@ -17,7 +17,7 @@ from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning
 
 _TIE = 1e-4
-"""Eigenvalues of P*, which lie in [0, 1], are not told apart below this difference."""
+"""Eigenvalues of P*, which lie in [0, 1], count as equal below this difference."""
 
 
 class TiedEigenvaluesWarning(UserWarning):

@@ -26,7 +26,7 @@ N_POINTS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class Ranks:
     """Where a value stands among all: the share of the rows below it, and half of those that equal it.
 
     Attributes
@@ -38,8 +38,8 @@ class Standing:
 
     Examples
     --------
-    >>> standing = Standing.among(np.array([3.0, 10.0, np.nan, 3.0, 5.0]))
-    >>> standing.of(np.array([10.0, 5.0, np.nan, 3.0]))
+    >>> ranks = Ranks.among(np.array([3.0, 10.0, np.nan, 3.0, 5.0]))
+    >>> ranks.of(np.array([10.0, 5.0, np.nan, 3.0]))
     array([0.875, 0.625,   nan, 0.25 ])
     """
 
@@ -47,7 +47,7 @@ class Standing:
     places: FloatArray
 
     @classmethod
-    def among(cls, values: FloatArray, masses: FloatArray | None = None) -> "Standing":
+    def among(cls, values: FloatArray, masses: FloatArray | None = None) -> "Ranks":
         """Find where values stand.
 
         Parameters

@@ -215,7 +215,7 @@ def check_labels(sensitive_features: Any, n_samples: int) -> AnyArray:
     absent = missing(labels)
     if absent.any():
         raise ValueError(
-            f"sensitive_features has {int(absent.sum())} missing values, the first in row "
+            f"sensitive_features has {int(absent.sum())} missing value{'s' * int(absent.sum() > 1)}, the first in row "
             f"{int(absent.argmax())}; drop those rows or give them a group of their own."
         )
     return comparable(labels)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison._attribute import Standing
+from fairpca.comparison._attribute import Ranks
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
@@ -21,7 +21,7 @@ from fairpca.comparison._measures import (
     dependences,
     group_attributes,
     group_measures,
-    in_standing,
+    in_ranks,
     segments,
     with_full_names,
 )
@@ -95,7 +95,7 @@ class KnownAttribute:
 
 
 def _rises_or_falls(column: FloatArray, values: FloatArray) -> bool:
-    one, other = Standing.among(column).of(column), Standing.among(values).of(values)
+    one, other = Ranks.among(column).of(column), Ranks.among(values).of(values)
     return bool(np.allclose(one, other, atol=1e-9) or np.allclose(1 - one, other, atol=1e-9))
 
 
@@ -157,7 +157,7 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     attributes = _attributes(people, rows, terms)
     labels, controls = _labels(people, rows, terms), _controls(people, rows)
     groups = [column for column in attributes if isinstance(column, LabelColumn)]
-    numbers = [in_standing(column, masses) for column in attributes if isinstance(column, NumberColumn)]
+    numbers = [in_ranks(column, masses) for column in attributes if isinstance(column, NumberColumn)]
     cells = Cells.of([*groups, *labels, *controls], masses, _zeros(rows))
     attached = _attached(cells, masses, numbers)
     among = terms.notion.among(labels[0].labels.tolist() if labels else [], terms.favourable)

@@ -215,7 +215,7 @@ class Comparison:
 
     @cached_property
     def chance_ceilings(self) -> FloatArray:
-        """The most that chance shows of each h_j, sum_c |w_c|^2, of rows of equal mass; 0 for continuous attributes."""
+        """The largest chance level of each h_j, sum_c |w_c|^2, of rows of equal mass; 0 for continuous attributes."""
         squares = np.sum(self.contrasts * self._shared_out(self.contrasts), axis=0)
         return np.bincount(self.contrast_owner, squares, minlength=self.n_measures).astype(np.float64)
 
@@ -249,8 +249,8 @@ class Comparison:
         sizes = np.abs(np.diag(triangle))
         return np.sort(order[: max(1, int(np.sum(sizes > INDEPENDENT * sizes.max(initial=0.0))))])
 
-    def essential(self) -> tuple["Comparison", IntArray]:
-        """Return the measures of which none repeats another, and for each measure the essential one that it equals.
+    def unique(self) -> tuple["Comparison", IntArray]:
+        """Return the measures of which none repeats another, and for each measure the one among these that it equals.
 
         A group against its complement and the complement against the group are one measure, which has to keep to the
         stricter of their tolerances.
@@ -267,7 +267,7 @@ class Comparison:
         kept = np.isin(self.contrast_owner, firsts)
         tolerances = np.full(len(firsts), np.inf)
         np.minimum.at(tolerances, index, self.tolerances)
-        essential = replace(
+        unique = replace(
             self,
             contrasts=self.contrasts[:, kept],
             contrast_owner=index[self.contrast_owner[kept]],
@@ -275,7 +275,7 @@ class Comparison:
             tolerances=tolerances,
             dense_owner=tuple(int(index[owner]) for owner in self.dense_owner),
         )
-        return essential, index
+        return unique, index
 
 
 def _equal(form: FloatArray, other: FloatArray) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison._attribute import Standing, features_of
+from fairpca.comparison._attribute import Ranks, features_of
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn
 from fairpca.comparison._comparison import Contrast, Dependence, Strata
@@ -213,7 +213,7 @@ def _summed(attribute: GroupAttribute, inside: BoolArray, numbers: AnyArray) -> 
     return np.bincount(attribute.of_cells[inside], numbers[inside], minlength=len(attribute.labels))
 
 
-def in_standing(column: NumberColumn, masses: Any) -> NumberColumn:
+def in_ranks(column: NumberColumn, masses: Any) -> NumberColumn:
     """Return where the values of an attribute stand among all; those of a Dask table come together here for that.
 
     Parameters
@@ -228,14 +228,14 @@ def in_standing(column: NumberColumn, masses: Any) -> NumberColumn:
         values, of_rows = compute(values, of_rows)
     if np.isnan(values).all():
         raise ValueError(f"{column.name or 'sensitive_features'} has no values, all are missing; leave it out.")
-    standing = Standing.among(values[:, 0], None if of_rows is None else of_rows[:, 0])
-    if len(standing.values) == 1:
+    ranks = Ranks.among(values[:, 0], None if of_rows is None else of_rows[:, 0])
+    if len(ranks.values) == 1:
         raise ValueError(
-            f"{column.name or 'sensitive_features'} has one value only, {standing.values[0]:g}; two are needed."
+            f"{column.name or 'sensitive_features'} has one value only, {ranks.values[0]:g}; two are needed."
         )
     if is_dask(column.values):
-        return NumberColumn(column.name, column.values.map_blocks(standing.of, dtype=np.float64))
-    return NumberColumn(column.name, standing.of(values))
+        return NumberColumn(column.name, column.values.map_blocks(ranks.of, dtype=np.float64))
+    return NumberColumn(column.name, ranks.of(values))
 
 
 def dependences(

@@ -167,7 +167,7 @@ class DenseColumns:
     Attributes
     ----------
     position : int
-        Where u, the standing of the attribute, is among the numbers attached to rows; NaN for rows without.
+        Where u, the ranks of the attribute, is among the numbers attached to rows; NaN for rows without.
     means : ndarray of shape (N_FEATURES,)
         The means of the features.
     scales : ndarray of shape (n_strata + 1,)

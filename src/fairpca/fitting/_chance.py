@@ -1,4 +1,4 @@
-"""What chance shows of projections of the rows of a fit."""
+"""Chance levels of projections of the rows of a fit."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from fairpca.rows import Rows, strata_of
 SAMPLE_ROWS = 4096
 """Rows that are enough to know the level of chance to a percent."""
 
-N_LOTS = 999
+N_PERMUTATIONS = 999
 
 DIGITS = 1e-9
 """Projections that agree to this part of the bandwidth come in any order."""
@@ -32,7 +32,7 @@ DIGITS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """What groups drawn by lot would show, on all rows of a fit or, where they are many, on a sample of them.
+    """What random groups would show, on all rows of a fit or, where they are many, on a sample of them.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Chance:
     factors : tuple of float
         The kernel is the mean of those of bandwidths sigma times these.
     seed : int
-        With which lots and samples are drawn.
+        With which permutations and samples are drawn.
     """
 
     rows: Rows
@@ -58,7 +58,7 @@ class Chance:
     seed: int
 
     def levels(self, components: FloatArray) -> FloatArray:
-        """Return b_j, what each measure of a projection shows if groups are drawn by lot.
+        """Return b_j, what each measure of a projection is on average for random groups.
 
         Parameters
         ----------
@@ -68,10 +68,10 @@ class Chance:
         return chance_levels(self._measured(components), self.bandwidth, self.factors)
 
     def p_value(self, components: FloatArray, mmd2s: FloatArray) -> float:
-        """Return how likely groups drawn by lot would differ as much, for all measures together.
+        """Return how likely random groups would differ as much, for all measures together.
 
-        By lots up to 5,000 rows, by the limit law of the measures beyond, see `Spectrum`. The projection must not
-        depend on the groups: that of plain PCA does not.
+        By permutations up to 5,000 rows, by the limit law of the measures beyond, see `Spectrum`. The projection must
+        not depend on the groups: that of plain PCA does not.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Chance:
         measured = self._measured(components)
         if self._has_all:
             measured = in_own_order(measured, self.bandwidth)
-            by_scale = PermutationTest.of(measured, self.bandwidth, N_LOTS, generator, scales=self.factors)
+            by_scale = PermutationTest.of(measured, self.bandwidth, N_PERMUTATIONS, generator, scales=self.factors)
             # MMD^2 of a mean of kernels is the mean of theirs.
             return replace(by_scale, values=by_scale.values.mean(axis=0, keepdims=True)).family_wise()
         features = FeatureRows.draw(measured, self.bandwidth, generator, self.factors)
@@ -116,7 +116,7 @@ class Chance:
 
 
 def in_own_order(rows: ComparedRows, bandwidth: float) -> ComparedRows:
-    """Return rows in an order that depends on the projections alone, so that lots do not depend on that of the table.
+    """Return rows in an order that depends on the projections alone, not on the table: permutations follow it.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class Fitter:
         Who is compared with whom, as the user sees it.
     proxies : dict of str to list of str
         Columns that reveal an attribute, by its name.
-    essential : ndarray of int of shape (n_measures,)
+    unique : ndarray of int of shape (n_measures,)
         For each measure the one among those of the problem that it equals.
     start : str or ndarray of shape (p_kept, d)
         First point, in those axes.
@@ -88,13 +88,13 @@ class Fitter:
     rows : Rows
         Raw rows.
     seed : int
-        With which lots are drawn.
+        With which permutations are drawn.
     """
 
     data: PreparedData
     compared: Compared
     proxies: dict[str, list[str]]
-    essential: IntArray
+    unique: IntArray
     start: str | FloatArray
     generator: np.random.Generator
     callback: Callback | None
@@ -121,9 +121,9 @@ class Fitter:
         table = _dask_table if is_dask(X) else _table
         X, compared = table(estimator, X, people, tolerance)
         comparison = compared.comparison
-        essential, index = (None, np.zeros(1, int)) if comparison is None else comparison.essential()
+        unique, index = (None, np.zeros(1, int)) if comparison is None else comparison.unique()
         rows: Rows = DaskRows(X, compared.attached) if is_dask(X) else rows_in_memory(X, compared.attached)
-        data, init = _prepare(estimator, X, rows, compared.attached, essential, generator)
+        data, init = _prepare(estimator, X, rows, compared.attached, unique, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         names = getattr(estimator, "feature_names_in_", None)
         proxies = {} if is_dask(X) else _proxies(X, ~data.scaling.constant, compared, names)
@@ -159,16 +159,16 @@ class Fitter:
     def by_name(self, values: FloatArray) -> dict[str, float]:
         """Return what holds for the measures of the problem, for each measure of the comparison by its name."""
         names = () if self.comparison is None else self.comparison.names
-        return dict(zip(names, values[self.essential].tolist(), strict=bool(names)))
+        return dict(zip(names, values[self.unique].tolist(), strict=bool(names)))
 
     def records(self, found: Fit) -> list[dict[str, Any]]:
         """Return what users want to know of each measure, once a fit has ended."""
         if self.comparison is None:
             return []
         result, certificate = found.result, found.result.certificate
-        unknown = np.full(int(self.essential.max()) + 1, np.nan)
-        multipliers = (unknown if certificate is None else certificate.multipliers)[self.essential]
-        mmd2s, tolerances = result.mmd2s[self.essential], result.tolerances[self.essential]
+        unknown = np.full(int(self.unique.max()) + 1, np.nan)
+        multipliers = (unknown if certificate is None else certificate.multipliers)[self.unique]
+        mmd2s, tolerances = result.mmd2s[self.unique], result.tolerances[self.unique]
         with np.errstate(divide="ignore", invalid="ignore"):
             used = mmd2s / tolerances
         levels = self.chance.levels(found.components.rows[: found.components.n_live])
@@ -182,29 +182,29 @@ class Fitter:
         ]
 
     def tightest(self, result: FitResult) -> int:
-        """Return the first measure of the comparison that presses its tolerance hardest."""
-        return int(np.argmax(self.essential == result.tightest))
+        """Return the first measure of the comparison with the largest ratio h / tau."""
+        return int(np.argmax(self.unique == result.tightest))
 
-    def name_of(self, essential: int) -> str | None:
+    def name_of(self, unique: int) -> str | None:
         """Return what a measure of the problem compares; None where there is only one."""
         names = () if self.comparison is None else self.comparison.names
-        return names[int(np.argmax(self.essential == essential))] if len(names) > 1 else None
+        return names[int(np.argmax(self.unique == unique))] if len(names) > 1 else None
 
     @cached_property
     def chance(self) -> Chance:
-        """What chance shows of projections of these rows."""
+        """Chance levels of projections of these rows."""
         return Chance(self.rows, self.compared, self.data.scaling, self.data.bandwidth, self.data.factors, self.seed)
 
     def loosest(self, tolerances: FloatArray) -> FloatArray:
-        """Return tolerances of the essential measures that allow what any of theirs allows."""
-        loosest = np.zeros(int(self.essential.max()) + 1)
-        np.maximum.at(loosest, self.essential, tolerances)
+        """Return tolerances of the unique measures that allow what any of theirs allows."""
+        loosest = np.zeros(int(self.unique.max()) + 1)
+        np.maximum.at(loosest, self.unique, tolerances)
         return loosest
 
     def strictest(self, tolerances: FloatArray | float) -> FloatArray:
-        """Return the tolerances of the essential measures: what several ask of one is the strictest of it."""
-        strictest = np.full(int(self.essential.max()) + 1, np.inf)
-        np.minimum.at(strictest, self.essential, tolerances)
+        """Return the tolerances of the unique measures: what several ask of one is the strictest of it."""
+        strictest = np.full(int(self.unique.max()) + 1, np.inf)
+        np.minimum.at(strictest, self.unique, tolerances)
         return strictest
 
 

@@ -54,7 +54,7 @@ def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
     chance = fitter.chance
     live = pca.components.rows[: pca.components.n_live]
     tolerances = _tolerances(chance.levels(live))
-    mmd2s = pca.result.mmd2s[fitter.essential]
+    mmd2s = pca.result.mmd2s[fitter.unique]
     if np.all(mmd2s <= tolerances) or chance.p_value(live, mmd2s) > SIGNIFICANCE:
         return _with_tolerances(pca, fitter, np.maximum(mmd2s, tolerances))
     found = pca

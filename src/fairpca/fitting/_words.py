@@ -22,8 +22,8 @@ def summary_of(model: Any) -> str:
         rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
         lines.append(
             f"{measure['name']}: training MMD^2 is {measure['mmd2']:.2g} (tolerance {measure['tolerance']:.2g}); on as "
-            f"many new people expect about {measure['expected_mmd2_new']:.2g}; {measure['chance_level']:.2g} is what "
-            f"chance shows with your {rows} rows."
+            f"many new people expect about {measure['expected_mmd2_new']:.2g}; random groups of this size ({rows} "
+            f"rows) would differ by about {measure['chance_level']:.2g}."
         )
     is_auto = isinstance(model.tolerance, str)
     if model.measures_ and model.result_.status is Status.PCA_IS_FAIR:
@@ -50,7 +50,7 @@ def words_on_failure(result: FitResult, n_components: int, measure: str | None) 
     n_components : int
         d.
     measure : str or None
-        What the measure that presses its tolerance hardest compares, where there are several.
+        What the measure with the largest ratio h / tau compares, where there are several.
     """
     if result.meets:
         return (

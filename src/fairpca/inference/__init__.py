@@ -1,4 +1,4 @@
-"""What chance shows: tests by lot, levels, and bounds for the population behind the rows."""
+"""Inference: permutation tests, chance levels, and bounds for the population behind the rows."""
 # SPDX-License-Identifier: MIT
 
 from fairpca.inference._compared_rows import (

@@ -111,8 +111,8 @@ class ComparedRows:
         return self.columns[:, self.comparison.owner == measure]
 
     @cached_property
-    def telling(self) -> tuple[FloatArray, IntArray]:
-        """Combinations of columns, of shape (n_columns, k), that tell measures but for a thousandth, and their owners.
+    def informative(self) -> tuple[FloatArray, IntArray]:
+        """Combinations of columns, of shape (n_columns, k), that give measures but for a thousandth, and their owners.
 
         The columns of a continuous attribute are many, and most of them small.
         """

@@ -30,7 +30,7 @@ SAMPLE_ROWS = 2**14
 """Rows of the sample by which deviations of many rows are known."""
 
 SHARE_OF_CHANCE = 0.01
-"""Accuracy of values and levels, relative to what chance shows."""
+"""Accuracy of values and levels, relative to the chance level."""
 
 
 def measure(
@@ -123,7 +123,7 @@ class Evidence:
     values, errors : ndarray of shape (n_measures,)
         h_j, the plug-in MMD^2, and what it may be wrong by because of the way in which it was computed.
     levels : ndarray of shape (n_measures,)
-        b_j, what chance shows.
+        b_j, the chance level.
     sampling : ndarray of shape (n_measures,)
         What must be subtracted from h_j for an unbiased estimate.
     sampling_errors : ndarray of shape (n_measures,)
@@ -176,7 +176,7 @@ class Evidence:
         return self.values - self.sampling
 
     def by_chance(self, j: int) -> Spectrum:
-        """Return the spectrum under which a measure varies if attributes are dealt out by lot."""
+        """Return the spectrum under which a measure varies if attributes are permuted."""
         return self.features.by_chance(j)[0]
 
     def by_sampling(self, j: int, known: Measure) -> Spectrum:

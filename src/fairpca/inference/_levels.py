@@ -14,7 +14,7 @@ from fairpca.mmd import kernel_products
 
 
 def chance_levels(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
-    r"""Return b_j, the mean of each measure over all ways to deal out attributes by lot.
+    r"""Return b_j, the mean of each measure over all permutations of the attributes.
 
     .. math:: b = \sum_i |w_i|^2 \, (1 - \bar k), \qquad \bar k \text{ the mean of } k(z_i, z_j) \text{ over } i \ne j,
 
@@ -85,7 +85,7 @@ def sampling_levels(rows: ComparedRows, bandwidth: float, factors: Sequence[floa
 
 
 def chance_deviations(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
-    r"""Return s_j, the deviation of each measure over ways to deal out attributes by lot, for many rows.
+    r"""Return s_j, the deviation of each measure over permutations of the attributes, for many rows.
 
     .. math:: s = \sqrt{2 \operatorname{tr}((W'W)^2)} \; \frac{\|HKH\|_F}{N},
 

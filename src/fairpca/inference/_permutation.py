@@ -21,14 +21,14 @@ EXACT_ROWS = 5000
 STRIP = 512
 """Rows of the kernel matrix at a time."""
 
-DEALT_NUMBERS = 2**26
+PERMUTED_NUMBERS = 2**26
 """Weights, in single precision, that are held at a time: 256 MB."""
 
 BLOCK_ROWS = 2**15
 """Rows of a block, within which attributes of many rows change places."""
 
 N_FREQUENCIES = 128
-"""Frequencies for each scale. A test by lot is calibrated however coarse its statistic is."""
+"""Frequencies for each scale. A permutation test is calibrated however coarse its statistic is."""
 
 SCALES = (2.0, 1.0, 0.5, 0.25)
 """Multiples of the bandwidth at which differences are looked for: one median bandwidth is blind to fine ones."""
@@ -37,7 +37,7 @@ ROUNDING = 1e-6
 """Values closer than this, relative to their spread, count as equal, in favour of chance."""
 
 
-def lots(classes: IntArray, n_draws: int, generator: np.random.Generator) -> Iterator[IntArray]:
+def permutations(classes: IntArray, n_draws: int, generator: np.random.Generator) -> Iterator[IntArray]:
     """Yield `n_draws` orders of rows in which rows of a class have changed places.
 
     Parameters
@@ -57,10 +57,10 @@ def lots(classes: IntArray, n_draws: int, generator: np.random.Generator) -> Ite
         yield order
 
 
-def dealt_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, generator: np.random.Generator) -> AnyArray:
-    """Return combinations of the weights as they are, and after each of `n_draws` lots, in single precision.
+def permuted_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, generator: np.random.Generator) -> AnyArray:
+    """Return combinations of the weights as they are, and after each of `n_draws` permutations, in single precision.
 
-    The masses of rows stay where they are: what is dealt out are attributes.
+    The masses of rows stay where they are: what is permuted are attributes.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def dealt_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, generato
     mixing : ndarray of shape (n_columns, k)
         The combinations.
     n_draws : int
-        How many lots.
+        How many permutations.
     generator : numpy.random.Generator
         Draws them.
 
@@ -81,7 +81,7 @@ def dealt_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, generato
     own = rows.columns @ mixing
     columns = np.empty((rows.n_rows, 1 + n_draws, own.shape[1]), dtype=np.float32)
     columns[:, 0] = own
-    for draw, order in enumerate(lots(rows.classes, n_draws, generator), start=1):
+    for draw, order in enumerate(permutations(rows.classes, n_draws, generator), start=1):
         if not rows.has_masses:
             columns[:, draw] = own[order]
             continue
@@ -91,10 +91,10 @@ def dealt_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, generato
     return columns
 
 
-def dealt_values(
+def permuted_values(
     rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
 ) -> FloatArray:
-    """Return MMD^2 of each measure at each scale, as it is and after lots.
+    """Return MMD^2 of each measure at each scale, as it is and after permutations.
 
     Up to 5,000 rows they come from all pairs; of more, from Fourier features, and attributes change places within
     random blocks of 32,768 rows.
@@ -106,11 +106,11 @@ def dealt_values(
     bandwidths : sequence of float
         The scales.
     n_draws : int
-        Number of lots.
+        Number of permutations.
     generator : numpy.random.Generator
-        Draws lots and frequencies.
+        Draws permutations and frequencies.
     say : callable
-        Told how far it is.
+        Called with how far it is.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def dealt_values(
     with blas_threads_for(rows.n_rows * (1 + n_draws)):
         by_column = squares(rows, bandwidths, n_draws, generator, say)
     values = np.zeros((len(bandwidths), rows.comparison.n_measures, 1 + n_draws))
-    for column, owner in enumerate(rows.telling[1]):
+    for column, owner in enumerate(rows.informative[1]):
         values[:, owner] += by_column[:, :, column]
     return values
 
@@ -130,12 +130,12 @@ def _by_pairs(
     rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
 ) -> FloatArray:
     """Return w'Kw of shape (n_scales, 1 + n_draws, n_columns)."""
-    mixing, owner = rows.telling
-    at_once = max(1, DEALT_NUMBERS // (rows.n_rows * len(owner)))
+    mixing, owner = rows.informative
+    at_once = max(1, PERMUTED_NUMBERS // (rows.n_rows * len(owner)))
     parts: list[FloatArray] = []
     for batch in gen_batches(n_draws, at_once):
-        say(f"lots: {batch.start} of {n_draws}")
-        columns = dealt_columns(rows, mixing, batch.stop - batch.start, generator)
+        say(f"permutations: {batch.start} of {n_draws}")
+        columns = permuted_columns(rows, mixing, batch.stop - batch.start, generator)
         found = _squares(rows.Z, columns.reshape(rows.n_rows, -1), bandwidths)
         found = found.reshape(len(bandwidths), *columns.shape[1:])
         parts.append(found if not parts else found[:, 1:])
@@ -163,36 +163,36 @@ def _by_features(
     """Return |sum_i w_i phi(z_i)|^2 of shape (n_scales, 1 + n_draws, n_columns)."""
     features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
     order = generator.permutation(rows.n_rows)
-    shape = (1 + n_draws, len(rows.telling[1]))
+    shape = (1 + n_draws, len(rows.informative[1]))
     sums = np.zeros((len(bandwidths), 2 * N_FREQUENCIES, shape[0] * shape[1]))
     for batch in gen_batches(rows.n_rows, BLOCK_ROWS):
-        say(f"lots: {batch.start} of {rows.n_rows} rows")
+        say(f"permutations: {batch.start} of {rows.n_rows} rows")
         block = order[batch]
-        columns = _dealt_in_block(rows, block, n_draws, generator)
+        columns = _permuted_in_block(rows, block, n_draws, generator)
         for scale, bandwidth in enumerate(bandwidths):
             sums[scale] += features.of(rows.Z[block], bandwidth).T @ columns
     return np.einsum("sfc,sfc->sc", sums, sums).reshape(len(bandwidths), *shape)
 
 
-def _dealt_in_block(rows: ComparedRows, block: AnyArray, n_draws: int, generator: np.random.Generator) -> AnyArray:
+def _permuted_in_block(rows: ComparedRows, block: AnyArray, n_draws: int, generator: np.random.Generator) -> AnyArray:
     """Return weights of a block of rows, of shape (n_rows_of_block, (1 + n_draws) * n_columns)."""
     if rows.has_masses:
         # Where masses stay and attributes move, so do the masses of groups: weights are those within the block.
-        columns = dealt_columns(rows.chosen(block), rows.telling[0], n_draws, generator)
+        columns = permuted_columns(rows.chosen(block), rows.informative[0], n_draws, generator)
         columns *= np.float32(len(block) / rows.n_rows)
     else:
         within = ComparedRows(rows.Z[block], rows.attached[block], rows.comparison, rows.classes[block])
-        columns = dealt_columns(within, rows.telling[0], n_draws, generator)
+        columns = permuted_columns(within, rows.informative[0], n_draws, generator)
     return columns.reshape(len(block), -1)
 
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    r"""Values of measures at several scales, beside those after attributes were dealt out by lot.
+    r"""Values of measures at several scales, beside those after attributes were permuted.
 
     Under the hypothesis that nothing depends on the attributes, given label and segment, all values of a measure are
     equally likely to be the largest: p = (1 + #{h_\pi \ge h}) / (1 + #\pi) is exact for any number of rows. Maxima over
-    scales and measures are of values studentised by mean and deviation over the same lots (Westfall and Young).
+    scales and measures are of values studentised by mean and deviation over the same permutations (Westfall and Young).
 
     Attributes
     ----------
@@ -224,21 +224,21 @@ class PermutationTest:
         bandwidth : float
             sigma.
         n_draws : int
-            Number of lots.
+            Number of permutations.
         generator : numpy.random.Generator
             Draws them.
         scales : sequence of float
             Multiples of the bandwidth, 1 among them.
         say : callable, default=None
-            Told how far it is.
+            Called with how far it is.
         """
         bandwidths = [scale * bandwidth for scale in scales]
-        values = dealt_values(rows, bandwidths, n_draws, generator, say_with(say))
+        values = permuted_values(rows, bandwidths, n_draws, generator, say_with(say))
         return cls(values, tuple(scales))
 
     @property
     def studentised(self) -> FloatArray:
-        """The values less their means, in units of their deviations, over all lots and what is."""
+        """The values less their means, in units of their deviations, over all permutations and what is."""
         deviations = self.values.std(axis=2, keepdims=True)
         # Values that rounding in single precision tells apart, as of constant projections, are equal.
         informative = deviations > np.finfo(np.float32).eps

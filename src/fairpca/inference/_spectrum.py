@@ -265,7 +265,7 @@ class FeatureRows:
         return cls(rows, features.shared_by(factors), bandwidth)
 
     def by_chance(self, measure: int) -> tuple[Spectrum, float]:
-        """Return the spectrum under which a measure varies if attributes are dealt out by lot, and its own value.
+        """Return the spectrum under which a measure varies if attributes are permuted, and its own value.
 
         All rows that take part have one covariance S then, and the columns w of the measure the products A = W'W: the
         covariance of all sums is the Kronecker product of both.

@@ -22,7 +22,7 @@ from fairpca.rows import compressed, compute, is_dask, is_sparse, rows_in_memory
 KNOWN = "sensitive_features", "control_features", "sample_weight"
 
 DEVIATIONS = 2.0
-"""Of what groups drawn by lot show, allowed above their mean: about 95 of 100 draws are below."""
+"""Deviations allowed above the chance level: about 95 of 100 random groups are below."""
 
 
 def explained_variance(X: Any, components: Any) -> float:
@@ -201,7 +201,7 @@ def fair_variance_scorer(max_mmd2: float = 1e-3) -> FairVarianceScorer:
     .. math:: \text{score} = v \cdot \min\left(1, \frac{a}{h}\right), \qquad a = \tau + b + 2 s,
 
     where v is the share of the variance of these rows that the projection keeps, h their plug-in MMD^2, and a what is
-    allowed. Of h even groups drawn by lot show b = (1/m + 1/n)(1 - k) on average, k the mean kernel value of two
+    allowed. Even of random groups h is b = (1/m + 1/n)(1 - k) on average, k the mean kernel value of two
     different rows, and b + 2 s is exceeded by about one draw in twenty, with s = (1/m + 1/n) sqrt(2) |HKH|_F / N for
     the kernel matrix K and H = I - 11'/N. So the score is v unless the groups differ by more than tau and chance
     explain, and then falls as 1 / h. Of several measures the one with the largest h / a counts.

@@ -11,7 +11,7 @@ from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
 
 class AuditDisplay:
-    """One line for each measure: what was measured, what chance shows, and how large the population's may be.
+    """One line for each measure: what was measured, its chance level, and how large the population's may be.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class AuditDisplay:
         )
         self.ax_.hlines(places, 0.0, bounds, color=PALETTE[4], linewidth=6, alpha=0.5, label="population: at most")
         self.ax_.plot(values, places, "o", color=PALETTE[0], label="measured")
-        self.ax_.plot(chance, places, "|", color=PALETTE[5], markersize=18, markeredgewidth=2, label="chance shows")
+        self.ax_.plot(chance, places, "|", color=PALETTE[5], markersize=18, markeredgewidth=2, label="chance level")
         self.ax_.set_yticks(places, [measure["name"] for measure in self.measures])
         self.ax_.set_ylim(-0.6, len(self.measures) - 0.4)
         self.ax_.set_xlim(left=0.0)

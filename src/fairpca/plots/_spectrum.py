@@ -12,7 +12,7 @@ from fairpca.metrics import communality
 from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
 _TIE = 1e-4
-"""Eigenvalues of a projection matrix, which lie in [0, 1], are not told apart below this difference."""
+"""Eigenvalues of a projection matrix, which lie in [0, 1], count as equal below this difference."""
 
 
 class CommunalityDisplay:

@@ -18,7 +18,7 @@ from fairpca.rows import is_sparse, strata_of
 
 
 def by_position(table: Any) -> Any:
-    """Return a table whose rows are told apart, and may be chosen, by their positions alone.
+    """Return a table whose rows are identified, and may be chosen, by their positions alone.
 
     Labels of rows were compared once, on the whole table; the same labels in a part would be compared again.
 

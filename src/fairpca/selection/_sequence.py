@@ -24,7 +24,7 @@ class HeldOutCertificate:
     upper_bound : float
         U, at most epsilon: with the given confidence no measure of the population is larger.
     mmd2, chance_level : float
-        Plug-in MMD^2 of the held-out rows and what chance shows of it, of the measure with the largest bound.
+        Plug-in MMD^2 of the held-out rows and its chance level, of the measure with the largest bound.
     confidence : float
         The probability, over the choice of rows, with which a model that exceeds epsilon is not handed out.
     n_rows : int

@@ -26,6 +26,9 @@ STRICTER = 0.5, 0.1
 """Shares of the tolerance that a sample is asked for when its answer cannot be made to meet the tolerance on all rows:
 with fewer live components it may."""
 
+OWN_SHARE = 0.5
+"""Share of the excess of few rows, at a frame that was not fitted to them, that is left where one is fitted to them."""
+
 MAX_CORRECTIONS, FAR_OFF, HELPED, HARDLY_STRICTER = 3, 1.5, 0.8, 0.95
 """How often the answer of few rows is asked for again, from which share of the tolerance on, to which share of that it
 must have come down, and to which share the goal: a cycle on a sample costs less than a gradient of all rows."""
@@ -185,11 +188,11 @@ class LevelsTask:
     ) -> WarmStart:
         """Return an answer of few rows whose h on all rows is not far above what is asked for.
 
-        Few rows are asked for as much more as their h exceeds that of all rows, first at another frame. Where the
+        Few rows are allowed more by half of what their h exceeds that of all rows, first at another frame. Where the
         answer is far off on all rows all the same, as with tolerances far below what chance shows of small groups, the
         excess is taken from the answer, and a stricter one asked for, if it is stricter for the measure farthest off.
         """
-        goals = asked + np.maximum(0.0, excess)
+        goals = asked + OWN_SHARE * np.maximum(0.0, excess)
         solution = solve(goals, start)
         worst = math.inf
         for _ in range(MAX_CORRECTIONS):

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairpca._utils import strict_json
 from fairpca._utils.files import writing
 from fairpca._utils.schema import (
     ATTRIBUTE_KIND,
@@ -24,6 +23,7 @@ from fairpca._utils.schema import (
     Kind,
     check_fields,
     is_number,
+    parse,
     whole,
 )
 from fairpca.comparison import Terms
@@ -148,7 +148,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise ValueError(f"{path} has more than {MOST_BYTES >> 20} MB: a certificate has a few thousand bytes.")
     try:
-        found = strict_json.parse(content)
+        found = parse(content)
     except ValueError as error:
         raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
     if not isinstance(found, dict) or found.pop("format", None) != FORMAT:

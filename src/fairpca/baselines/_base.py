@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from fairpca._utils.checks import check_flag, check_n_components
-from fairpca._utils.magnitude import LARGEST, check_magnitude
+from fairpca._utils.checks import LARGEST, check_flag, check_magnitude, check_n_components
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note
 from fairpca.comparison import People, Terms, check_same_rows, check_two_groups, compare, masses_of

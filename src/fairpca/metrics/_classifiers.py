@@ -11,8 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_array, check_random_state, column_or_1d
 
-from fairpca._utils.checks import check_name
-from fairpca._utils.magnitude import in_own_units
+from fairpca._utils.checks import check_name, in_own_units
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.comparison import check_same_rows, check_two_groups
 

@@ -17,9 +17,8 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from fairpca._utils import strict_json
 from fairpca._utils.files import writing
-from fairpca._utils.schema import TEXT, TEXTS, check_fields
+from fairpca._utils.schema import TEXT, TEXTS, check_fields, parse
 from fairpca._utils.typing import AnyArray
 from fairpca.exceptions import ModelFileError
 
@@ -153,7 +152,7 @@ def document_of(text: bytes) -> tuple[dict[str, Any], dict[str, str]]:
         JSON.
     """
     _check_size(text)
-    found = strict_json.parse(text)
+    found = parse(text)
     if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
         raise ValueError(f"the document does not say that its format is {FORMAT!r}.")
     _check_version(found.pop("format_version", None), found.get("fairpca"))

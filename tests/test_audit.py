@@ -251,7 +251,7 @@ def test_words_tables_and_pictures(halves, tmp_path):
     words = str(told)
     assert "With 95 % confidence the MMD^2 of the population is at most" in words
     assert "Verdict: groups can still be told apart in this projection" in words
-    assert "reads" in words
+    assert "predicts" in words
     assert "A logistic regression of the labels is right on" in words
     assert json.loads(json.dumps(told.to_dict()))["n_rows"] == 500
     assert isinstance(told.to_frame(), pd.DataFrame)

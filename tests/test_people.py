@@ -351,7 +351,7 @@ def test_lengths_and_indexes_that_do_not_match_are_named(table, argument):
         fitted(frame, known, "sex", **{argument: column[::-1]}, **settings)
 
 
-# Columns that tell an attribute
+# Columns that reveal an attribute
 
 
 def test_a_column_that_reveals_the_attribute_is_named(table):

@@ -117,7 +117,7 @@ REFUSED = {
     "power": ({"power": 1.0}, ValueError, "power=1.0 must be between 0 and 1"),
     "confidence": ({"confidence": 1.0}, ValueError, "confidence=1.0 must be a number of at least 0.5"),
     "components": ({"n_components": 0}, ValueError, "n_components=0 must be at least 1"),
-    "few projections": ({"Z": np.eye(9)}, ValueError, "9 projected rows tell too little"),
+    "few projections": ({"Z": np.eye(9)}, ValueError, "9 projected rows are too few"),
     "equal projections": ({"Z": np.ones((200, 2))}, ValueError, "all projected rows are equal"),
     "both": ({"Z": np.ones((200, 2)), "X": np.ones((200, 2))}, ValueError, "not both"),
     "alone": ({"X": np.ones((200, 2))}, ValueError, "reduction and X go together"),

@@ -327,7 +327,7 @@ class FairPCA(Portable, LinearProjection):
         return summary_of(self)
 
     def report(self, X: Any, y: Any = None, *, sensitive_features: Any, **options: Any) -> Any:
-        """Return a page on what new people, reduced, still tell: `fairpca.report.make_report` has the options."""
+        """Return a page on what new people, reduced, still reveal: `fairpca.report.make_report` has the options."""
         from fairpca.report import make_report
 
         return make_report(self, X, y, sensitive_features=sensitive_features, **options)

@@ -70,7 +70,7 @@ def model_digest(reduction: Any) -> str | None:
 def rows_digest(X: Any, attached: AnyArray) -> str | None:
     """Return the SHA-256 of rows in their order and of how they are compared; None for tables that are not of numbers.
 
-    It does not tell anything of a single row, but whether all are the same.
+    It reveals nothing of a single row, but whether all are the same.
 
     Parameters
     ----------

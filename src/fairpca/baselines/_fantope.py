@@ -179,7 +179,7 @@ class _Clipped:
 
 def _safeguarded(current: float, excess: float, slope: float, low: float, high: float, scale: float) -> float:
     """Return Newton's next multiplier if it stays in the bracket, else halve the bracket or double the multiplier."""
-    newton = current - excess / slope if slope < 0.0 else np.inf  # a flat piece tells nothing
+    newton = current - excess / slope if slope < 0.0 else np.inf  # a flat piece has no Newton step
     if newton <= 0.0 and low < 0.0:
         return 0.0
     if low < newton < high:

@@ -19,7 +19,7 @@ ATTRIBUTE_BANDWIDTH = (1.0 - math.sqrt(0.5)) / math.sqrt(2.0)
 """s, by the median heuristic: of half of the pairs of numbers in [0, 1] the distance is below 1 - sqrt(1/2)."""
 
 MOST_VALUES = 2**16
-"""Values at most that are told apart exactly."""
+"""Values at most that are ranked exactly."""
 
 N_LANDMARKS = 20
 N_POINTS = 2048

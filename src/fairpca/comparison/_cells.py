@@ -88,7 +88,7 @@ class Cells:
         sums = _summed(keys, masses)
         if len(sums.keys) > MOST_CELLS:
             raise ValueError(
-                f"the rows have {len(sums.keys)} different combinations of values; at most {MOST_CELLS} can be told "
+                f"the rows have {len(sums.keys)} different combinations of values; at most {MOST_CELLS} can be kept "
                 "apart. Use fewer columns, or merge some of their values."
             )
         labels = [sums.keys // stride % size - 1 for stride, size in zip(strides, sizes, strict=True)]

@@ -123,7 +123,7 @@ def in_own_order(rows: ComparedRows, bandwidth: float) -> ComparedRows:
     rows : ComparedRows
         Rows.
     bandwidth : float
-        The unit in which projections are told apart.
+        The unit up to which projections differ.
     """
     keys = np.rint(rows.Z / (DIGITS * bandwidth)).T
     return rows.chosen(np.lexsort([strata_of(rows.attached), *keys[::-1]]))

@@ -10,7 +10,7 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Compared, Comparison, masses_of
 from fairpca.rows import ArrayRows, Rows, StratifiedDraw, strata_of
 
-TELLS = 1e-12
+SMALLEST_WEIGHT = 1e-12
 """Weight, relative to the largest, above which a row takes part in a measure."""
 
 NEGLIGIBLE = 1e-3
@@ -130,7 +130,7 @@ class ComparedRows:
     def taking_part(self, measure: int) -> BoolArray:
         """Return which rows a measure compares."""
         weights = np.abs(self.columns_of(measure)).max(axis=1)
-        return np.asarray(weights > TELLS * weights.max())
+        return np.asarray(weights > SMALLEST_WEIGHT * weights.max())
 
     def is_dense(self, measure: int) -> bool:
         """Tell whether a measure is of a continuous attribute."""

@@ -1,4 +1,4 @@
-"""What classifiers that see only the projection can tell, and how evenly they predict."""
+"""What classifiers that see only the projection can predict, and how evenly they predict."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def delta_a(Z: Any, *, sensitive_features: Any, n_directions: int = 200, random_
     Returns
     -------
     delta : float
-        Between 0, no threshold tells the groups apart, and 1, one threshold does so without error.
+        Between 0, no threshold separates the groups, and 1, one threshold does so without error.
 
     Examples
     --------

@@ -220,7 +220,7 @@ def _normal_words(n_components: int) -> str:
 def _population_of(Z: FloatArray, bandwidth: Any) -> Population:
     if len(Z) < LEAST_PROJECTIONS:
         raise ValueError(
-            f"{len(Z)} projected rows tell too little of how people are spread; give at least {LEAST_PROJECTIONS}, or "
+            f"{len(Z)} projected rows are too few to know how people are spread; give at least {LEAST_PROJECTIONS}, or "
             "none to plan with a normal distribution."
         )
     if not np.ptp(Z, axis=0).any():

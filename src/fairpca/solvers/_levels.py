@@ -1,11 +1,9 @@
 """Solving on a sample first, then on all rows."""
 # SPDX-License-Identifier: MIT
 
-import math
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -26,12 +24,8 @@ STRICTER = 0.5, 0.1
 """Shares of the tolerance that a sample is asked for when its answer cannot be made to meet the tolerance on all rows:
 with fewer live components it may."""
 
-OWN_SHARE = 0.5
-"""Share of the excess of few rows, at a frame that was not fitted to them, that is left where one is fitted to them."""
-
-MAX_CORRECTIONS, FAR_OFF, HELPED, HARDLY_STRICTER = 3, 1.5, 0.8, 0.95
-"""How often the answer of few rows is asked for again, from which share of the tolerance on, to which share of that it
-must have come down, and to which share the goal: a cycle on a sample costs less than a gradient of all rows."""
+FAR_OFF = 1.5
+"""Share of a tolerance from which on an answer is not a little above it, but may need fewer live components."""
 
 WIDE = 0.5
 """Share of the tolerance up to which an error of h is held back from it; a wider error is only reported."""
@@ -156,58 +150,21 @@ class LevelsTask:
     def _guess_from_sample(self, start: str | FloatArray, share: float) -> WarmStart:
         """Return an answer for a share of the tolerances on a sample, refined on a part of the rows where it pays."""
         guess = self._solve_on_sample(start, share)
-        return guess if self._data.part is None else self._solve_on_part(self._data.part, guess)
+        guess = guess if self._data.part is None else self._solve_on_part(self._data.part, guess)
+        return guess.on_other_rows()
 
     def _solve_on_sample(self, start: str | FloatArray, share: float) -> WarmStart:
-        """Return an answer of the sample to a share of the tolerances."""
-        # The plug-in MMD^2 of few rows is larger; the sample is asked for what corresponds to tau on all rows.
-        fair = mean_matched_frame(self._data.sample, self._data.sample.shape[0])
-        excess = self._data.sample.discrepancies(fair) - self._data.estimate(fair, self._tolerances).values
+        """Return an answer of the sample to a share of the tolerances.
 
-        def solve(goals: FloatArray, first: Start) -> Solution:
-            problem = self._data.sample.afresh()
-            return self._run(problem, goals, first, problem.discrepancy.n_rows, "exact")
-
-        return self._asked_again(solve, share * self._tolerances, excess, start)
+        MMD^2 of few rows is larger by chance, but an answer that was fitted to them shows little of that.
+        """
+        problem = self._data.sample.afresh()
+        return self._run(problem, share * self._tolerances, start, problem.discrepancy.n_rows, "exact").warm
 
     def _solve_on_part(self, part: Leveled, guess: WarmStart) -> WarmStart:
-        excess = (
-            part.estimate(_live(guess), self._tolerances).values
-            - self._data.estimate(_live(guess), self._tolerances).values
-        )
-
-        def solve(goals: FloatArray, first: WarmStart) -> Solution:
-            known = part.estimate(_live(first), self._tolerances).values
-            problem = part.around(_live(first), self._tolerances, known)
-            return self._run(problem, goals, first, part.n_rows, part.method)
-
-        return self._asked_again(solve, self._tolerances, excess, guess)
-
-    def _asked_again(
-        self, solve: Callable[[FloatArray, Any], Solution], asked: FloatArray, excess: FloatArray, start: Start
-    ) -> WarmStart:
-        """Return an answer of few rows whose h on all rows is not far above what is asked for.
-
-        Few rows are allowed more by half of what their h exceeds that of all rows, first at another frame. Where the
-        answer is far off on all rows all the same, as with tolerances far below what chance shows of small groups, the
-        excess is taken from the answer, and a stricter one asked for, if it is stricter for the measure farthest off.
-        """
-        goals = asked + OWN_SHARE * np.maximum(0.0, excess)
-        solution = solve(goals, start)
-        worst = math.inf
-        for _ in range(MAX_CORRECTIONS):
-            guess = solution.warm.on_other_rows()
-            known = self._data.estimate(_live(guess), self._tolerances).values
-            before, worst = worst, largest_ratio(known, asked)
-            if not FAR_OFF < worst < HELPED * before or not solution.result.meets or self._remaining() == 0.0:
-                break
-            farthest = int(np.argmax(known / asked))
-            stricter = np.minimum(goals, asked + np.maximum(0.0, solution.result.mmd2s - known))
-            if stricter[farthest] > HARDLY_STRICTER * goals[farthest]:
-                break
-            goals = stricter
-            solution = solve(goals, guess)
-        return solution.warm.on_other_rows()
+        known = part.estimate(_live(guess), self._tolerances).values
+        problem = part.around(_live(guess), self._tolerances, known)
+        return self._run(problem, self._tolerances, guess.on_other_rows(), part.n_rows, part.method).warm
 
     def _solve_on_all(self, guess: WarmStart) -> Solution:
         known = self._data.estimate(_live(guess), self._tolerances)

@@ -16,6 +16,9 @@ from fairpca.mmd.residual import FeatureValues
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
 
+SMALLEST = 1e-14
+"""Eigenvalue, relative to the largest, below which a feature adds no digit to sums in float64."""
+
 FARTHEST = 1400.0
 """Squared distance, in widths of the lowest function, from which on features are below every number that counts."""
 
@@ -35,8 +38,8 @@ class HermiteBasis:
     .. math:: \sqrt{n + 1}\, \psi_{n+1} &= \sqrt{1 - t^2}\, y \psi_n - \sqrt{n}\, t \psi_{n-1}, \\
               \psi_n' &= -(1 - t) y \psi_n + \sqrt{1 - t^2} \sqrt{n}\, \psi_{n-1}.
 
-    A feature is a product of one psi of each coordinate; the D products with the largest eigenvalues are kept, and
-    with each of them all of lower order.
+    A feature is a product of one psi of each coordinate; the D products with the largest eigenvalues are kept, fewer
+    where others are below `SMALLEST`, and with each of them all of lower order.
 
     Attributes
     ----------
@@ -69,13 +72,14 @@ class HermiteBasis:
             Projections of a sample of rows, in bandwidths. Those of few rows too far from the others for the kernel
             to see them do not count: the features are 0 there.
         n_features : int
-            D.
+            D at most.
         """
         Z = Z[main_body(Z)]
         rotation = principal_rotation(Z)
         squares = 6 * np.maximum((Z @ rotation).std(axis=0), NARROWEST) ** 2
         ratios = squares / (1 + np.sqrt(1 + squares)) ** 2
         tree = product_tree(list(range(Z.shape[1])), np.log(ratios), n_features)
+        tree = tree.first(int(np.count_nonzero(tree.logs >= math.log(SMALLEST))))
         orders = tree.made_indices
         return cls(rotation, ratios, tree, orders, _neighbours(orders, 1), _neighbours(orders, -1))
 

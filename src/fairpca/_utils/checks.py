@@ -10,9 +10,6 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 
-MOST_FOURIER = 3
-"""Components up to which the Fourier quadrature is of use."""
-
 
 def check_n_components(n_components: Any, n_features: int) -> int | float:
     """Return the number of components, an integer in 1..n_features, or a share of the variance in (0, 1)."""
@@ -59,15 +56,9 @@ def check_bandwidth(
     return float(bandwidth)
 
 
-def check_mmd(mmd: Any, n_components: int, argument: str = "mmd") -> str:
+def check_mmd(mmd: Any, argument: str = "mmd") -> str:
     """Return how the discrepancy is to be computed."""
-    name = check_name(argument, mmd, ["auto", "exact", "fourier", "hermite", "nystroem"])
-    if name == "fourier" and n_components > MOST_FOURIER:
-        raise ValueError(
-            f'{argument}="fourier" takes at most {MOST_FOURIER} components, because its frequencies grow exponentially '
-            f'with them; got n_components={n_components}. Use "hermite", "nystroem", "exact" or "auto".'
-        )
-    return name
+    return check_name(argument, mmd, ["auto", "exact", "hermite"])
 
 
 def check_name(argument: str, value: str, allowed: Iterable[str], otherwise: str = "") -> str:

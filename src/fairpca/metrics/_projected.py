@@ -42,7 +42,7 @@ class Projected:
         The projections, with the stratum of each row attached.
     compared : Compared
         Who is compared with whom.
-    method : {"auto", "exact", "fourier", "hermite"}
+    method : {"auto", "exact", "hermite"}
         How MMD^2 is computed.
     """
 
@@ -64,13 +64,13 @@ class Projected:
             How they are compared.
         tolerance : float
             For all measures.
-        method : {"auto", "exact", "fourier", "hermite"}
+        method : {"auto", "exact", "hermite"}
             How MMD^2 is to be computed.
         """
         check_same_rows(Z, people.tables)
         if is_dask(Z):
             blocks = number_blocks(Z)
-            chosen = _chosen(method, *blocks.shape)
+            chosen = _chosen(method, blocks.shape[0])
             compared = compare(people, blocks.chunks[0], terms, tolerance)
             rows = DaskRows(blocks, compared.attached)
             if not np.isfinite(rows.total(sum_of_block)).all():
@@ -80,7 +80,7 @@ class Projected:
             held = rows.taken(np.arange(rows.n_rows))
             return cls(held, replace(compared, attached=held.attached), chosen)
         table = _in_memory(Z)
-        chosen = _chosen(method, *table.shape)
+        chosen = _chosen(method, len(table))
         compared = compare(people, len(table), terms, tolerance)
         return cls(ArrayRows(table, compared.attached), compared, chosen)
 
@@ -106,7 +106,7 @@ class Projected:
             found = Measurement.exact(mmd2_of_all_pairs(self.seen, *kernel))
         else:
             accuracy = np.full(self.comparison.n_measures, ACCURACY)
-            found = measure_in_blocks(self.rows, self.comparison, sigma, accuracy, scales.factors, self.method)
+            found = measure_in_blocks(self.rows, self.comparison, sigma, accuracy, scales.factors)
         if not unbiased:
             return found
         levels = sampling_levels(self.seen, *kernel)
@@ -129,11 +129,11 @@ class Projected:
         return median_bandwidth(rows.sample(chosen)[0].astype(np.float64, copy=False))
 
 
-def _chosen(method: str, n: int, d: int) -> str:
-    asked = check_mmd(method, d, "method")
+def _chosen(method: str, n: int) -> str:
+    asked = check_mmd(method, "method")
     if asked != "auto":
         return asked
-    return "exact" if n * n / 2 <= EXACT_PAIRS else "auto"
+    return "exact" if n * n / 2 <= EXACT_PAIRS else "hermite"
 
 
 def _in_memory(Z: Any) -> FloatArray:

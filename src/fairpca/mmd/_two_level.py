@@ -2,79 +2,11 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._along import DiscrepancyAlong
-from fairpca.mmd._coordinates import MeasuredRows
+from fairpca.mmd._approximation import Curvature, FirstOrderMMD
 from fairpca.problem import Discrepancy
-
-
-class FirstOrderMMD(Protocol):
-    """A discrepancy with first derivatives and products with its Hessian.
-
-    Attributes
-    ----------
-    n_measures, n_rows : int
-        Length of the vector h, and number of rows.
-    measured : MeasuredRows
-        The rows.
-    """
-
-    n_measures: int
-    n_rows: int
-    measured: MeasuredRows
-
-    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
-        """Return the same for frames in a span: at V it is what this one is at axes @ V.
-
-        Parameters
-        ----------
-        rows : MeasuredRows
-            The same rows, seen along the axes.
-        axes : ndarray of shape (r, k)
-            The axes.
-        """
-
-    def value(self, V: FloatArray) -> FloatArray:
-        """Return the vector (h_j) at V."""
-
-    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the vector (h_j) and the gradients, of shape (n_measures, r, d)."""
-
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
-
-    def gradient_work(self, V: FloatArray) -> float:
-        """Return what the gradients at V cost, in multiply-adds of float32 or what takes as long."""
-
-
-class Curvature(Protocol):
-    """The Hessian of a discrepancy, maybe approximate."""
-
-    n_rows: int
-
-    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
-        """Return the same for frames in a span, see `FirstOrderMMD`."""
-
-    def hessian(
-        self,
-        V: FloatArray,
-        Q: FloatArray,
-        gradient: FloatArray,
-        multipliers: FloatArray | None = None,
-        single_precision: bool = False,
-    ) -> FloatArray:
-        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
-
-    def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
-        """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
-
-
-class SecondOrderMMD(FirstOrderMMD, Curvature, Protocol):
-    """A discrepancy that has a Hessian of its own as well."""
 
 
 @dataclass

@@ -2,14 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.mmd.exact._exact import ExactMMD, with_chart_term
-from fairpca.mmd.exact._gaussian import gaussian_products, inner_differences, kernel_products
-from fairpca.mmd.exact._islands import Islands
+from fairpca.mmd.exact._gaussian import gaussian_products, kernel_products
 
-__all__ = [
-    "ExactMMD",
-    "Islands",
-    "gaussian_products",
-    "inner_differences",
-    "kernel_products",
-    "with_chart_term",
-]
+__all__ = ["ExactMMD", "gaussian_products", "kernel_products", "with_chart_term"]

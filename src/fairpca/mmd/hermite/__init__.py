@@ -1,6 +1,7 @@
-"""MMD^2 of rows projected to any number of dimensions by Hermite features."""
+"""MMD^2 of rows projected to any number of dimensions, in time linear in the rows, by Hermite features."""
 # SPDX-License-Identifier: MIT
 
 from fairpca.mmd.hermite._hermite import HermiteMMD
+from fairpca.mmd.hermite._scales import ScalesMMD, features_mmd
 
-__all__ = ["HermiteMMD"]
+__all__ = ["HermiteMMD", "ScalesMMD", "features_mmd"]

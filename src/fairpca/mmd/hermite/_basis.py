@@ -9,9 +9,8 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
-from fairpca.mmd._recipe import HERMITE, Recipe, concatenated, hermite_table
+from fairpca.mmd.hermite._recipe import Recipe, hermite_table
 from fairpca.mmd.hermite._tree import ProductTree, lines_of_products, product_tree
-from fairpca.mmd.residual import FeatureValues
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
@@ -109,10 +108,6 @@ class HermiteBasis:
         self.tree.make_values(self._table(Y).astype(features.dtype, copy=False), features)
         return features
 
-    def at(self, Y: FloatArray) -> FeatureValues:
-        """Return the features at points of shape (d, n), in the axes."""
-        return FeatureValues(self.values(Y))
-
     def moments(self, Y: FloatArray, weights: FloatArray, squares: FloatArray | None = None) -> FloatArray:
         """Return the weighted sums of the features over points, of shape (n_columns, D).
 
@@ -147,10 +142,10 @@ class HermiteBasis:
     def recipe(self) -> Recipe:
         """How the features come about, in the order in which the tree makes them."""
         sizes = self.orders.max(axis=0) + 1
-        table, lines, firsts = concatenated([hermite_table(t, n) for t, n in zip(self.ratios, sizes, strict=True)])
+        table = np.vstack([hermite_table(t, n) for t, n in zip(self.ratios, sizes, strict=True)])
         axes = np.column_stack([self.decay, np.sqrt(self.slopes)])
-        products, left, right, counts = lines_of_products(self.tree, firsts, 1 + len(table))
-        return Recipe(HERMITE, axes, table, lines, products, left, right, counts)
+        products, left, right, counts = lines_of_products(self.tree, 1 + np.cumsum(sizes) - sizes, 1 + len(table))
+        return Recipe(axes, table, sizes, products, left, right, counts)
 
     def raised(self, coefficients: FloatArray, a: int) -> FloatArray:
         """Return c^(a), with which d/dy_a sum_f c_f Phi_f = sum_f c^(a)_f Phi_f - (1 - t_a) y_a sum_f c_f Phi_f.

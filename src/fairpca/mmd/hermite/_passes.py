@@ -14,7 +14,7 @@ from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
 from fairpca.mmd.hermite._basis import HermiteBasis
-from fairpca.mmd.residual import Residuals
+from fairpca.mmd.hermite._residuals import Residuals
 from fairpca.rows import strata_of
 
 PIECE_NUMBERS = 2**20

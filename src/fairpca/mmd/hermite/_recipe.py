@@ -5,7 +5,6 @@ The compiled loops are used where they were built, numpy otherwise (see `compile
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -15,8 +14,8 @@ import numpy as np
 from fairpca import compiled
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-HERMITE, HARMONICS = 0, 1
-"""Kinds of tables, see `Recipe`."""
+HERMITE = 0
+"""What the compiled loops call the tables of a recipe."""
 
 SIDE = 4
 """Coefficients that the compiled loops read at a time."""
@@ -34,17 +33,13 @@ class Recipe:
 
     The first line is 1; then come tables of functions of each coordinate y_a, `sizes[a]` lines each; then products of
     two earlier lines. A feature is the product of one of the left lines and one of the first `counts[i]` right lines.
-    There are two kinds of tables. Hermite functions are
+    The functions are
 
     .. math:: \psi_0 = f e^{-r y^2/2}, \quad \psi_n = \alpha_n y \psi_{n-1} - \beta_n \psi_{n-2}, \quad
-              \psi_n' = \gamma_n \psi_{n-1} - r y \psi_n,
-
-    and harmonics the pairs cos(k r y), sin(k r y), k = 0, 1, ..., whose derivatives have the factor gamma = k r.
+              \psi_n' = \gamma_n \psi_{n-1} - r y \psi_n.
 
     Attributes
     ----------
-    kind : int
-        `HERMITE` or `HARMONICS`.
     axes : ndarray of shape (d, 2)
         r and f for each coordinate.
     table : ndarray of shape (sum of sizes, 3)
@@ -59,7 +54,6 @@ class Recipe:
         With how many right lines each left one is multiplied.
     """
 
-    kind: int
     axes: FloatArray
     table: FloatArray
     sizes: IntArray
@@ -135,23 +129,13 @@ class Recipe:
                 found[:, -1, piece] = self._backwards(Y[:, piece], lines, *by_sides)
         return found
 
-    def sides(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the left and the right lines, of shape (n_left, n) and (n_right, n).
-
-        Parameters
-        ----------
-        Y : ndarray of shape (d, n)
-            Rows.
-        """
-        return self._sides(self._lines(Y))
-
     @cached_property
     def _native(self) -> tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]:
         # A right line j meets the left ones up to the last i with counts[i] > j.
         conjugate = len(self.counts) - np.argmax(self.is_feature[::-1], axis=0).astype(np.int64)
         arrays = (self.sizes, self.products, self.counts, conjugate)
         integers = tuple(np.ascontiguousarray(each, dtype=np.int64) for each in arrays)
-        return self.kind, self.left, self.right, self.axes, self.table, *integers  # type: ignore[return-value]
+        return HERMITE, self.left, self.right, self.axes, self.table, *integers  # type: ignore[return-value]
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, int]]:
@@ -186,10 +170,7 @@ class Recipe:
         lines = np.empty((made + len(self.products), Y.shape[1]))
         lines[0] = 1.0
         for y, (rate, first), rows in zip(Y, self.axes, self._tables(), strict=True):
-            if self.kind == HERMITE:
-                _fill_hermite(y, rate, first, self.table[rows.start - 1 : rows.stop - 1], lines[rows])
-            else:
-                _fill_harmonics(rate * y, lines[rows])
+            _fill_hermite(y, rate, first, self.table[rows.start - 1 : rows.stop - 1], lines[rows])
         for number, (one, other) in enumerate(self.products.tolist(), made):
             np.multiply(lines[one], lines[other], out=lines[number])
         return lines
@@ -210,15 +191,14 @@ class Recipe:
         for side, by_side, pairs in zip((left, right), (by_left, by_right), self._derivatives, strict=True):
             for a, (numbers, partners, factors) in pairs.items():
                 slopes[a] = factors @ (by_side[numbers] * side[partners])
-        if self.kind == HERMITE:
-            slopes -= self.axes[:, :1] * Y * np.einsum("ni,ni->i", by_left, left)
+        slopes -= self.axes[:, :1] * Y * np.einsum("ni,ni->i", by_left, left)
         return slopes
 
     @cached_property
     def _derivatives(self) -> list[dict[int, tuple[IntArray, IntArray, FloatArray]]]:
         """For each side and coordinate: numbers of lines, those that their derivatives are made of, and the factors.
 
-        The term with r y of Hermite functions is left out, since it is the same for all.
+        The term with r y is left out, since it is the same for all.
         """
         number = {pair: 1 + len(self.table) + e for e, pair in enumerate(map(tuple, self.products.tolist()))}
         partners = self._partners_in_tables()
@@ -241,10 +221,7 @@ class Recipe:
         for a, rows in enumerate(self._tables()):
             for n, line in enumerate(range(rows.start, rows.stop)):
                 gamma = float(self.table[line - 1, 2])
-                if self.kind == HERMITE:
-                    partners.append({a: (line - 1, gamma)} if n else {})
-                else:
-                    partners.append({a: (line - 1, gamma) if n % 2 else (line + 1, -gamma)})
+                partners.append({a: (line - 1, gamma)} if n else {})
         return partners
 
 
@@ -263,22 +240,6 @@ def _fill_hermite(y: FloatArray, rate: float, first: float, table: FloatArray, o
             out[n] -= table[n, 1] * out[n - 2]
 
 
-def _fill_harmonics(angles: FloatArray, out: FloatArray) -> None:
-    """Write cos(k t) and sin(k t), one line each.
-
-    One cosine and one sine an angle, then e^(i k t) = 2 cos(t) e^(i (k - 1) t) - e^(i (k - 2) t): two operations on
-    long rows for each k. Rounding errors grow like k^2, to 1e-12 at k = 100.
-    """
-    pairs = out.reshape(-1, 2, len(angles))
-    pairs[0, 0], pairs[0, 1] = 1.0, 0.0
-    np.cos(angles, out=pairs[1, 0])
-    np.sin(angles, out=pairs[1, 1])
-    twice = 2 * pairs[1, 0]
-    for k in range(2, len(pairs)):
-        np.multiply(pairs[k - 1], twice, out=pairs[k])
-        pairs[k] -= pairs[k - 2]
-
-
 def hermite_table(ratio: float, size: int) -> FloatArray:
     r"""Return alpha, beta and gamma of the eigenfunctions of `HermiteBasis` with the ratio t, of shape (size, 3).
 
@@ -291,16 +252,3 @@ def hermite_table(ratio: float, size: int) -> FloatArray:
     table[1:, 1] = ratio * roots[:-1] / roots[1:]
     table[:, 2] = slope * roots
     return table
-
-
-def harmonics_table(rate: float, size: int) -> FloatArray:
-    """Return gamma = k r for the pairs cos(k r y), sin(k r y), beside zeros, of shape (size, 3)."""
-    table = np.zeros((size, 3))
-    table[:, 2] = rate * (np.arange(size) // 2)
-    return table
-
-
-def concatenated(tables: Sequence[FloatArray]) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the tables of all coordinates one after the other, their sizes, and the first line of each."""
-    sizes = np.array([len(table) for table in tables], dtype=np.int64)
-    return np.vstack(tables), sizes, 1 + np.cumsum(sizes) - sizes

@@ -10,7 +10,7 @@ from dense_judge import judge
 from fairpca import FairPCA
 from people_tables import KINDS, NOTIONS, P, people
 
-METHODS = {"exact": 2, "fourier": 2, "hermite": 4}
+METHODS = {"exact": 2, "hermite": 4}
 CONTAINERS = ["memory", "file", "dask"]
 COMBINATIONS = [
     (notion, kind, method, container)

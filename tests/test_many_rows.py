@@ -56,7 +56,8 @@ def test_levels_end_where_the_direct_fit_ends(rows, d):
 
 
 @pytest.mark.thorough
-def test_a_part_of_the_rows_lies_between_the_sample_and_all():
+def test_a_part_of_the_rows_lies_between_the_sample_and_all(monkeypatch):
+    monkeypatch.setattr(_many_rows, "LEAST_PART_ROWS", 2 * _many_rows.SAMPLE_ROWS)
     X, group = table(34_000, np.random.default_rng(0))
     model = FairPCA(4, random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
     heights = [level.n_rows for level in model.result_.levels]

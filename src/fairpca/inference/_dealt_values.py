@@ -35,8 +35,8 @@ def dealt_values(
 ) -> FloatArray:
     """Return MMD^2 of each measure at each scale, as it is and after lots.
 
-    Up to 5,000 rows they come from all pairs; of more, from Fourier features, and attributes change places within
-    random blocks of 32,768 rows.
+    Up to 5,000 rows they come from all pairs; of more, from cosines and sines at random frequencies, and attributes
+    change places within random blocks of 32,768 rows.
 
     Parameters
     ----------

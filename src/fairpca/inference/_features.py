@@ -1,4 +1,4 @@
-"""Fourier features at quasi-random frequencies, drawn after everything they judge was fixed."""
+"""Cosines and sines at quasi-random frequencies, drawn after everything they judge was fixed."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence

@@ -49,9 +49,9 @@ def mmd2(
         `fairpca.mmd` is the kernel of the model.
     unbiased : bool, default=False
         Which of the two estimates; of continuous attributes there is only the plug-in value.
-    method : {"auto", "exact", "fourier", "hermite"}, default="auto"
-        "exact" compares all pairs of rows. "fourier", for up to three components, and "hermite" take time linear in the
-        rows, as a fit does, and have errors, see `mmd2_by_measure`. "auto" is exact up to 60,000 rows.
+    method : {"auto", "exact", "hermite"}, default="auto"
+        "exact" compares all pairs of rows. "hermite" takes time linear in the rows, as a fit does, and has errors, see
+        `mmd2_by_measure`. "auto" is exact up to 60,000 rows.
     **terms : dict
         How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `small_groups`, `missing` as
         in `FairPCA`, and `min_group_size`, here 2 by default.
@@ -99,8 +99,8 @@ def mmd2_by_measure(
     mmd2s : dict of str to float
         The estimates, as in `FairPCA.mmd2_by_measure_`.
     errors : dict of str to float
-        Only with `return_errors`. 0 where all pairs were compared. Of Fourier features a bound that always holds, about
-        1e-8; of Hermite features exceeded with a probability of about one in a thousand. What is subtracted for an
+        Only with `return_errors`. 0 where all pairs were compared, else exceeded with a probability of about one in a
+        thousand. What is subtracted for an
         unbiased value is then known from a sample, to a percent, which the errors contain.
 
     Examples

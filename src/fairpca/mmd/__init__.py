@@ -3,11 +3,10 @@
 
 from fairpca.compiled import engine, using_engine
 from fairpca.mmd._along import RawRowsMMD
-from fairpca.mmd._approximation import Approximation, Measurement
+from fairpca.mmd._approximation import Approximation, Ledger, Measurement, TwoLevelMMD
 from fairpca.mmd._bandwidth import Scales, bandwidth_rows, median_bandwidth, rows_by_mass
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._kernel import Islands
-from fairpca.mmd._two_level import Ledger, TwoLevelMMD
 from fairpca.mmd.exact import ExactMMD, gaussian_products, kernel_products
 from fairpca.mmd.hermite import HermiteMMD, ScalesMMD, features_mmd
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
-from fairpca.mmd.hermite._recipe import Recipe, hermite_table
-from fairpca.mmd.hermite._tree import ProductTree, lines_of_products, product_tree
+from fairpca.mmd.hermite._recipe import ProductTree, Recipe, hermite_table, lines_of_products, product_tree
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""

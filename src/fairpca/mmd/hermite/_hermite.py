@@ -16,8 +16,13 @@ from fairpca.mmd._forms import factor, weighted_form
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._hessian import WidenedBasis, second_order_field, second_order_sums_of_block
-from fairpca.mmd.hermite._passes import forces_of_block, moments_of_block, residuals_of_block, values_of_block
-from fairpca.mmd.hermite._residuals import Residuals
+from fairpca.mmd.hermite._passes import (
+    Residuals,
+    forces_of_block,
+    moments_of_block,
+    residuals_of_block,
+    values_of_block,
+)
 from fairpca.mmd.hermite._sample import Remainder, ResidualSample
 from fairpca.rows import Partial, Rows
 

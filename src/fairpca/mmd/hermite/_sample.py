@@ -17,7 +17,7 @@ from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.hermite._basis import HermiteBasis
-from fairpca.mmd.hermite._residuals import HeavyRows, Residuals, heaviness, residuals_at
+from fairpca.mmd.hermite._passes import HeavyRows, Residuals, heaviness, residuals_at
 from fairpca.rows import StratifiedDraw, deal
 
 N_PARTS = 16

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from sklearn.utils import gen_batches
 
+from fairpca import compiled
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
 from fairpca.mmd.hermite._recipe import ProductTree, Recipe, hermite_table, lines_of_products, product_tree
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
+
+PIECE_ROWS = 512
+"""Rows whose features are made at a time, 4 MB of a thousand."""
 
 SMALLEST = 1e-14
 """Eigenvalue, relative to the largest, below which a feature adds no digit to sums in float64."""
@@ -119,8 +124,15 @@ class HermiteBasis:
         squares : ndarray of shape (n,), default=None
             If given, |Phi|^2 of each point is written to it.
         """
-        recipe = self.recipe
-        return recipe.moments(Y, weights, squares)[:, recipe.is_feature]
+        if compiled.is_compiled():
+            return self.recipe.moments(Y, weights, squares)[:, self.recipe.is_feature]
+        total = np.zeros((len(weights), self.n_features))
+        for piece in gen_batches(Y.shape[1], PIECE_ROWS):
+            features = self.values(Y[:, piece])
+            total += weights[:, piece] @ features.T
+            if squares is not None:
+                squares[piece] = squares_of(features)
+        return total
 
     def gradients(self, Y: FloatArray, coefficients: FloatArray) -> FloatArray:
         """Return the gradients of sum_f c_f Phi_f at each point, and of |Phi|^2 last, of shape (d, n_vectors + 1, n).
@@ -132,10 +144,23 @@ class HermiteBasis:
         coefficients : ndarray of shape (n_vectors, D)
             Vectors c.
         """
-        recipe = self.recipe
-        spread = np.zeros((len(coefficients), *recipe.shape))
-        spread[:, recipe.is_feature] = coefficients
-        return recipe.slopes(Y, spread, with_squares=True)
+        if compiled.is_compiled():
+            spread = np.zeros((len(coefficients), *self.recipe.shape))
+            spread[:, self.recipe.is_feature] = coefficients
+            return self.recipe.slopes(Y, spread)
+        found = np.empty((len(Y), len(coefficients) + 1, Y.shape[1]))
+        raised = [self.raised(coefficients, a) for a in range(len(Y))]
+        for piece in gen_batches(Y.shape[1], PIECE_ROWS):
+            features, y = self.values(Y[:, piece]), Y[:, piece]
+            sums = np.vstack([coefficients @ features, 2 * squares_of(features)])
+            for a, of_axis in enumerate(raised):
+                found[a, :-1, piece] = of_axis @ features
+                has_below = np.flatnonzero(self.orders[:, a])
+                below = features[self.below[a, has_below]]
+                factors = 2 * self.slopes[a] * np.sqrt(self.orders[has_below, a])
+                found[a, -1, piece] = np.einsum("f,fi,fi->i", factors, features[has_below], below)
+                found[a, :, piece] -= self.decay[a] * y[a] * sums
+        return found
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -208,3 +233,8 @@ def _neighbours(orders: IntArray, step: int) -> IntArray:
 def _padded(vectors: FloatArray) -> FloatArray:
     """Append the 0 that missing features have."""
     return np.concatenate([vectors, np.zeros((len(vectors), 1))], axis=1)
+
+
+def squares_of(features: FloatArray) -> FloatArray:
+    """Return |Phi|^2 of each point, for features of shape (D, n)."""
+    return np.einsum("fi,fi->i", features, features)

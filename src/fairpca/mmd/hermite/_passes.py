@@ -13,7 +13,7 @@ from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
-from fairpca.mmd.hermite._basis import HermiteBasis
+from fairpca.mmd.hermite._basis import PIECE_ROWS, HermiteBasis, squares_of
 from fairpca.rows import strata_of
 
 MOST_HEAVY = 512
@@ -21,9 +21,6 @@ MOST_HEAVY = 512
 
 ROUNDING = 1e-6
 """Share by which a weight must be above a level to count as above it, wherever it is computed."""
-
-PIECE_ROWS = 512
-"""Rows whose features a thread makes at a time, 4 MB of a thousand."""
 
 PIECE_NUMBERS = 2**20
 """Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
@@ -172,11 +169,6 @@ def residuals_at(basis: HermiteBasis, Z: FloatArray) -> FloatArray:
     with single_threaded_blas():
         run_all([partial(fill, piece) for piece in gen_batches(len(Z), PIECE_ROWS)])
     return residuals
-
-
-def squares_of(features: FloatArray) -> FloatArray:
-    """Return |Phi|^2 of each point, for features of shape (D, n)."""
-    return np.einsum("fi,fi->i", features, features)
 
 
 def residuals_of_squares(squares: FloatArray) -> FloatArray:

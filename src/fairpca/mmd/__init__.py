@@ -8,7 +8,7 @@ from fairpca.mmd._bandwidth import Scales, bandwidth_rows, median_bandwidth, row
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._kernel import Islands
 from fairpca.mmd.exact import ExactMMD, gaussian_products, kernel_products
-from fairpca.mmd.hermite import HermiteMMD, ScalesMMD, features_mmd
+from fairpca.mmd.hermite import HermiteMMD, features_mmd
 
 __all__ = [
     "Approximation",
@@ -20,7 +20,6 @@ __all__ = [
     "Measurement",
     "RawRowsMMD",
     "Scales",
-    "ScalesMMD",
     "TwoLevelMMD",
     "bandwidth_rows",
     "engine",

@@ -156,9 +156,8 @@ class TwoLevelMMD:
     ----------
     fine : FirstOrderMMD
         The discrepancy of all rows.
-    curvature : Curvature or None
-        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are. None where all rows
-        have none: then that of the sample serves throughout.
+    curvature : Curvature
+        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
     coarse : Discrepancy
         The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
     ledger : Ledger
@@ -181,7 +180,7 @@ class TwoLevelMMD:
     def __init__(
         self,
         fine: FirstOrderMMD,
-        curvature: Curvature | None,
+        curvature: Curvature,
         coarse: Discrepancy,
         ledger: Ledger,
         whole: "TwoLevelMMD | None" = None,
@@ -208,8 +207,8 @@ class TwoLevelMMD:
         if not measured.may_be_within(axes.shape[1]):
             return DiscrepancyAlong(self, axes)
         rows = measured.within(axes)
-        curvature = None if self._curvature is None else self._curvature.within(rows, axes)
-        return TwoLevelMMD(self._fine.within(rows, axes), curvature, self._coarse.along(axes), self._ledger, self)
+        fine, curvature = self._fine.within(rows, axes), self._curvature.within(rows, axes)
+        return TwoLevelMMD(fine, curvature, self._coarse.along(axes), self._ledger, self)
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) of all rows and the gradients."""
@@ -238,8 +237,6 @@ class TwoLevelMMD:
 
     def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | Discrepancy:
         """Return whose Hessian is next."""
-        if self._curvature is None:
-            return self._coarse
         work = self._curvature.hessian_work(V, Q)
         if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
             return self._curvature

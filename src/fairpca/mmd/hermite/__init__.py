@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.mmd.hermite._hermite import HermiteMMD
-from fairpca.mmd.hermite._scales import ScalesMMD, features_mmd
+from fairpca.mmd.hermite._scales import features_mmd
 
-__all__ = ["HermiteMMD", "ScalesMMD", "features_mmd"]
+__all__ = ["HermiteMMD", "features_mmd"]

@@ -12,7 +12,7 @@ from fairpca.data import AxesRequest, prepare_many_rows
 from fairpca.data._many_rows import N_FEATURES
 from fairpca.datasets import load_adult
 from fairpca.mmd import HermiteMMD, Scales
-from fairpca.mmd.residual._remainder import PART_ROWS
+from fairpca.mmd.hermite._sample import PART_ROWS
 from fairpca.rows import ArrayRows
 from fairpca.solvers._start import mean_matched_frame
 

@@ -34,7 +34,7 @@ def problem(p: int, d: int) -> tuple[Any, np.ndarray, int]:
     """Return a discrepancy of many rows that is anchored at a frame, the frame, and the number of features."""
     from _common import compared
 
-    from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, median_bandwidth
+    from fairpca.mmd import Coordinates, HermiteMMD, median_bandwidth
     from fairpca.rows import ArrayRows
 
     rng = np.random.default_rng(0)
@@ -45,11 +45,8 @@ def problem(p: int, d: int) -> tuple[Any, np.ndarray, int]:
     V = np.linalg.qr(rng.normal(size=(p, d)))[0]
     bandwidth = median_bandwidth(coordinates.project(X[:2000]) @ V)
     rows = ArrayRows(X, codes.reshape(ROWS, -1))
-    if d > 3:
-        hermite = HermiteMMD(rows, coordinates, comparison, bandwidth).anchored(V)
-        return hermite, V, hermite.n_features
-    fourier = FourierMMD(rows, coordinates, comparison, bandwidth, 1e-6).anchored(V)
-    return fourier, V, int(np.prod(2 * (fourier._grid.highest + 1)))
+    hermite = HermiteMMD(rows, coordinates, comparison, bandwidth).anchored(V)
+    return hermite, V, hermite._basis_at(V).n_features
 
 
 def gradients() -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from fairpca.exceptions import (
     NullComponentsWarning,
 )
 from fairpca.metrics import mmd2
-from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, Scales, median_bandwidth
+from fairpca.mmd import Coordinates, ExactMMD, Scales, features_mmd, median_bandwidth
 from fairpca.rows import ArrayRows
 from fairpca.solvers import Budget
 
@@ -70,7 +70,7 @@ def discrepancies(X, groups, V):
     if len(X) > 5000:
         rows, coordinates = ArrayRows(X, codes), Coordinates(mean, np.eye(X.shape[1]))
         made = [
-            FourierMMD(rows, coordinates, comparison, sigma, 1e-3 * TOLERANCE, factors).anchored(V)
+            features_mmd(rows, coordinates, comparison, sigma, factors).around(V, np.zeros(1))
             for factors in (*FACTORS.values(), *((factor,) for factor in FACTORS["four"]))
         ]
     else:

@@ -89,13 +89,12 @@ def measured(d: int) -> dict[str, Any]:
         ((value, error),) = zip(*(each.values() for each in found), strict=True)
         return value, error, time.perf_counter() - began
 
-    linear = "fourier" if d <= 3 else "hermite"
     exact, _, exact_seconds = timed(few, few_groups, "exact")
-    value, error, seconds = timed(few, few_groups, linear)
+    value, error, seconds = timed(few, few_groups, "hermite")
     _, all_error, all_seconds = timed(Z, groups, "auto")
     return {
         "d": d,
-        "method": linear,
+        "method": "hermite",
         "exact_seconds_of_1e5": exact_seconds,
         "seconds_of_1e5": seconds,
         "off": abs(value - exact),

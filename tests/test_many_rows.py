@@ -14,7 +14,7 @@ from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponen
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2
 from fairpca.mmd import HermiteMMD
-from fairpca.mmd.residual import _remainder
+from fairpca.mmd.hermite import _sample
 from fairpca.path import fair_pca_path
 from fairpca.solvers import REPMS, Budget, Status
 
@@ -35,27 +35,22 @@ def rows():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("d", "method"),
-    [
-        pytest.param(1, "fourier", marks=pytest.mark.slow),
-        pytest.param(2, "fourier", marks=pytest.mark.slow),
-        (6, "hermite"),
-    ],
-)
-def test_levels_end_where_the_direct_fit_ends(rows, d, method):
+@pytest.mark.parametrize("d", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 6])
+def test_levels_end_where_the_direct_fit_ends(rows, d):
     X, group = rows
     solver = Budget(gain_tolerance=1e-10)
     quick = FairPCA(d, solver=solver, random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
     direct = FairPCA(d, solver=solver, mmd="exact", bandwidth=quick.bandwidth_, tolerance=1e-3).fit(
         X, sensitive_features=group
     )
-    assert (quick.mmd_method_, direct.mmd_method_) == (method, "exact")
+    assert (quick.mmd_method_, direct.mmd_method_) == ("hermite", "exact")
     assert quick.converged_
     assert 0.99e-3 <= quick.mmd2_ <= 1e-3
     assert quick.mmd2_error_ == 0.0
-    assert quick.result_.variance_kept == pytest.approx(direct.result_.variance_kept, abs=1e-4)
-    assert projection_distance(quick.components_.T, direct.components_.T) < 1e-3
+    # On many rows half a percent of the tolerance may be left unused; the multiplier says what it is worth.
+    unused = quick.result_.certificate.multipliers @ (quick.result_.tolerances - quick.result_.mmd2s)
+    assert quick.result_.variance_kept + unused == pytest.approx(direct.result_.variance_kept, abs=2e-5)
+    assert projection_distance(quick.components_.T, direct.components_.T) < 1e-2
     heights = [level.n_rows for level in quick.result_.levels]
     assert heights == sorted(heights)
     assert heights[0] < 5000
@@ -63,7 +58,8 @@ def test_levels_end_where_the_direct_fit_ends(rows, d, method):
 
 
 @pytest.mark.thorough
-def test_a_part_of_the_rows_lies_between_the_sample_and_all():
+def test_a_part_of_the_rows_lies_between_the_sample_and_all(monkeypatch):
+    monkeypatch.setattr(_many_rows, "LEAST_PART_ROWS", 2 * _many_rows.SAMPLE_ROWS)
     X, group = table(34_000, np.random.default_rng(0))
     model = FairPCA(4, random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
     heights = [level.n_rows for level in model.result_.levels]
@@ -77,7 +73,7 @@ def test_a_part_of_the_rows_lies_between_the_sample_and_all():
 
 @pytest.mark.parametrize("d", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back(rows, d, monkeypatch):
-    monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
+    monkeypatch.setattr(_many_rows, "EXACT_PAIRS", 0)
     X, group = rows
     model = FairPCA(d, random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
     assert 0 < model.mmd2_error_ <= 1e-5
@@ -87,8 +83,8 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
 
 
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
-    monkeypatch.setattr(_many_rows, "EXACT_PAIRS", {"fourier": 0, "hermite": 0})
-    monkeypatch.setattr(_remainder, "PART_ROWS", (64,))
+    monkeypatch.setattr(_many_rows, "EXACT_PAIRS", 0)
+    monkeypatch.setattr(_sample, "PART_ROWS", (64,))
     monkeypatch.setattr(_many_rows, "N_FEATURES", 30)
     X, group = rows
     with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):
@@ -180,7 +176,7 @@ def test_plain_pca_is_returned_where_it_is_fair(rows):
 def test_algorithm_1_runs_on_many_rows_too(rows):
     X, group = rows
     model = FairPCA(2, solver=REPMS(), random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
-    assert model.mmd_method_ == "fourier"
+    assert model.mmd_method_ == "hermite"
     assert model.mmd2_ <= 1e-3
 
 
@@ -204,12 +200,6 @@ def test_time_limit_returns_the_best_so_far_marked(rows):
             X, sensitive_features=group
         )
     assert not model.converged_
-
-
-def test_too_many_components_for_fourier_are_refused_before_any_work(rows):
-    X, group = rows
-    with pytest.raises(ValueError, match="at most 3 components"):
-        FairPCA(4, mmd="fourier", tolerance=1e-3).fit(X, sensitive_features=group)
 
 
 @pytest.mark.parametrize(("d", "tolerance"), [(2, 1e-3), (2, 1e-8), pytest.param(4, 1e-3, marks=pytest.mark.slow)])
@@ -254,3 +244,16 @@ def test_algorithm_1_takes_a_tolerance_of_zero_on_many_rows(rows):
     solver = REPMS(epsilon_min=1e-1, max_iter=1, n_restarts=0)
     with pytest.warns(ConvergenceWarning, match="did not meet tolerance=0:"):
         FairPCA(1, solver=solver, tolerance=0.0, random_state=0).fit(X, sensitive_features=group)
+
+
+@pytest.mark.parametrize("kind", ["lognormal", "cauchy"])
+def test_heavy_tails_are_no_obstacle(kind):
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(0, 2, (8000, 6)) if kind == "lognormal" else rng.standard_cauchy((8000, 6))
+    group = rng.integers(0, 2, 8000)
+    X[:, 0] += 2 * group
+    model = FairPCA(3, random_state=0).fit(X, sensitive_features=group)
+    exact = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
+    assert model.converged_
+    assert exact == pytest.approx(model.mmd2_, abs=1e-12)
+    assert exact <= model.tolerance_

@@ -7,7 +7,7 @@ from comparisons import by_weights, exact_mmd, weights_of_groups
 from fairpca import FairPCA
 from fairpca.metrics import mmd2
 from fairpca.mmd import Coordinates, HermiteMMD
-from fairpca.mmd.residual import _heavy
+from fairpca.mmd.hermite import _passes
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.5
@@ -64,7 +64,7 @@ def test_all_pairs_of_few_rows_are_known_exactly(rng):
 
 
 def test_groups_of_few_rows_are_known_exactly_without_heavy_rows(rng, monkeypatch):
-    monkeypatch.setattr(_heavy, "MOST_HEAVY", 0)
+    monkeypatch.setattr(_passes, "MOST_HEAVY", 0)
     case = Case(body(rng, 110), weights_of_groups(np.arange(110) % 2), n_features=10)
     values, _ = case.estimates(rng, 110, 2)
     np.testing.assert_allclose(values, np.tile(case.exact, (2, 1)), rtol=1e-12)
@@ -73,7 +73,7 @@ def test_groups_of_few_rows_are_known_exactly_without_heavy_rows(rng, monkeypatc
 @pytest.mark.slow
 @pytest.mark.parametrize("n_heavy", [0, 40])
 def test_samples_are_right_on_average(rng, monkeypatch, n_heavy):
-    monkeypatch.setattr(_heavy, "MOST_HEAVY", n_heavy)
+    monkeypatch.setattr(_passes, "MOST_HEAVY", n_heavy)
     n = 700
     X, group = rng.standard_t(4, size=(n, 3)), rng.permutation(np.arange(n) % 7 > 3).astype(int)
     X[group == 1] += [3, 0, 0]

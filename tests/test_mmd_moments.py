@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from fairpca.mmd._mixture import Mixture
+from fairpca.mmd._kernel import Mixture
 from fairpca.mmd.exact import _tiles
-from fairpca.mmd.exact._few_moments import hessian_of_few
-from fairpca.mmd.exact._moments import KernelMoments
+from fairpca.mmd.exact._moments import KernelMoments, hessian_of_few
 
 
 def by_definition(Z, N, weights, mixture):

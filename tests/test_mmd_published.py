@@ -6,7 +6,7 @@ import pytest
 from comparisons import by_group, exact_mmd
 from fairpca import FairPCA
 from fairpca.data import PrincipalAxes
-from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, median_bandwidth
+from fairpca.mmd import Coordinates, HermiteMMD, median_bandwidth
 from fairpca.rows import ArrayRows
 
 
@@ -31,9 +31,9 @@ class Published:
             np.linalg.qr(rng.normal(size=(self.axes.rank, d)))[0],
         ]
 
-    def linear(self, kind, **options):
+    def linear(self, n_features):
         rows, coordinates = ArrayRows(self.X, self.codes), Coordinates(self.mean, self.axes.axes)
-        return kind(rows, coordinates, self.comparison, self.bandwidth, **options)
+        return HermiteMMD(rows, coordinates, self.comparison, self.bandwidth, n_features)
 
 
 @pytest.fixture(params=["german", "compas", "adult"])
@@ -42,21 +42,10 @@ def data(request, reference):
 
 
 @pytest.mark.parametrize("far", [False, True])
-@pytest.mark.parametrize("accuracy", [1e-5, 1e-8])
-def test_fourier_agrees_to_the_stated_bound(data, rng, accuracy, far):
-    published = Published(data, 2, rng, far)
-    mmd = published.linear(FourierMMD, accuracy=accuracy)
-    for V in published.frames:
-        values, bounds = mmd.value_and_bound(V)
-        assert bounds <= accuracy
-        assert np.abs(values - published.exact.value(V)) <= bounds + 1e-13
-
-
-@pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize(("d", "n_features"), [(2, 200), (5, 300), pytest.param(8, 1000, marks=pytest.mark.slow)])
 def test_hermite_agrees_to_the_stated_bound(data, rng, d, n_features, far):
     published = Published(data, d, rng, far)
-    mmd = published.linear(HermiteMMD, n_features=n_features)
+    mmd = published.linear(n_features)
     sample = mmd.residual_sample(rng, 4096)
     for V in published.frames:
         exact = published.exact.value(V)

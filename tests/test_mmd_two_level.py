@@ -6,12 +6,12 @@ import pytest
 
 import fairpca.mmd._coordinates as coordinates_module
 from comparisons import by_group, exact_mmd
-from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Ledger, NystroemMMD, TwoLevelMMD
+from fairpca.mmd import Coordinates, Ledger, TwoLevelMMD, features_mmd
 from fairpca.mmd._along import DiscrepancyAlong
 from fairpca.rows import ArrayRows
 
 N_ROWS, N_COLUMNS, N_AXES = 500, 40, 20
-KINDS = {"fourier": (FourierMMD, 2), "hermite": (HermiteMMD, 3), "nystroem": (NystroemMMD, 3)}
+KINDS = {"one bandwidth": ((1.0,), 3), "several": ((1.0, 0.5), 2)}
 
 
 class CountedRows(ArrayRows):
@@ -27,7 +27,7 @@ class CountedRows(ArrayRows):
 @pytest.fixture(params=KINDS)
 def case(request, rng):
     """Two levels of some rows, one of them far away, axes of a span, and a frame in it."""
-    kind, d = KINDS[request.param]
+    factors, d = KINDS[request.param]
     X = rng.normal(size=(N_ROWS, N_COLUMNS)) * np.geomspace(3, 0.3, N_COLUMNS) + 5.0
     X[7] += 30.0
     group = np.arange(N_ROWS) % 2
@@ -37,10 +37,9 @@ def case(request, rng):
     axes = np.linalg.qr(rng.normal(size=(N_AXES, 9)))[0]
     V = np.linalg.qr(rng.normal(size=(9, d)))[0]
     rows = CountedRows(X, codes)
-    fine = kind(rows, coordinates, comparison, 3.0).around(axes @ V, np.array([0.01]))
-    curvature = None
-    if kind is not NystroemMMD:
-        curvature = HermiteMMD(rows, coordinates, comparison, 3.0, 60).curvature_around(axes @ V)
+    mmd = features_mmd(rows, coordinates, comparison, 3.0, factors)
+    fine = mmd.around(axes @ V, np.array([0.01]))
+    curvature = mmd.with_features(60).curvature_around(axes @ V)
     sample = np.arange(0, N_ROWS, 2)[:100] + np.arange(100) % 2
     coarse = exact_mmd(coordinates.project(X[sample]), codes[sample], comparison.sampled(codes[sample]), 3.0)
     ledger = Ledger()
@@ -67,7 +66,7 @@ def test_hessians_in_a_span_and_whose_they_are(case):
     inside, (gradient,) = whole.along(axes), whole.evaluate(axes @ V)[1]
     plain = DiscrepancyAlong(whole, axes)
     for _ in range(2):
-        # The sample's at first; once gradients have cost as much that of all rows, where they have one.
+        # The sample's at first; once gradients have cost as much that of all rows.
         found = inside.hessian(V, Q, axes.T @ gradient)
         kept = whole.has_exact_hessian, whole.hessian_rows
         assert kept == (inside.has_exact_hessian, inside.hessian_rows)

@@ -13,9 +13,8 @@ from fairpca.comparison import People, Terms, compare
 from fairpca.geometry import Grassmann, taylor_slope
 from fairpca.inference import ComparedRows, chance_deviations, chance_levels
 from fairpca.metrics import fair_variance_scorer, mmd2, mmd2_by_measure
-from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, Scales, median_bandwidth
-from fairpca.mmd._mixture import FRESH, Mixture
-from fairpca.mmd.fourier._grid import FourierGrid
+from fairpca.mmd import Coordinates, ExactMMD, Scales, features_mmd, median_bandwidth
+from fairpca.mmd._kernel import FRESH, Mixture
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.3
@@ -72,10 +71,9 @@ class Case:
     def exact(self, factors, sigma=SIGMA):
         return ExactMMD(self.X, self.comparison.weights.of(self.codes), self.comparison, sigma, factors)
 
-    def fourier(self, factors, accuracy):
-        mean = self.X.mean(axis=0)
-        coordinates = Coordinates(mean, np.eye(self.X.shape[1]))
-        return FourierMMD(ArrayRows(self.X, self.codes), coordinates, self.comparison, SIGMA, accuracy, factors)
+    def features(self, factors):
+        coordinates = Coordinates(self.X.mean(axis=0), np.eye(self.X.shape[1]))
+        return features_mmd(ArrayRows(self.X, self.codes), coordinates, self.comparison, SIGMA, factors)
 
 
 @pytest.mark.usefixtures("each_engine")
@@ -138,58 +136,37 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
 
 
 @pytest.mark.parametrize("factors", [FOUR, (3.0, 1.0), (0.5,)])
-@pytest.mark.parametrize("accuracy", [1e-2, 1e-5, 1e-9])
-@pytest.mark.parametrize("d", [1, 2])
-def test_fourier_agrees_to_the_stated_bound(rng, d, accuracy, factors):
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_features_are_the_exact_discrepancy_within_their_errors(rng, d, factors):
     case = Case(rng, d)
-    values, bounds = case.fourier(factors, accuracy).value_and_bound(case.V)
-    assert bounds.max() <= accuracy
-    assert np.all(np.abs(values - case.exact(factors).value(case.V)) <= bounds + 1e-13)
+    found, exact = case.features(factors).measured_at(case.V, np.zeros(2)), case.exact(factors).value(case.V)
+    assert np.all(np.abs(found.values - exact) <= found.errors + 1e-12)
 
 
-@pytest.mark.parametrize(("d", "factors"), [(1, FOUR), (2, FOUR), (2, (0.5, 1.0, 0.7)), (3, (1.0, 0.5))])
-def test_fourier_derivatives_agree_with_the_exact_ones(rng, d, factors):
-    case = Case(rng, d)
-    exact, mmd = case.exact(factors), case.fourier(factors, 1e-9 if d < 3 else 1e-5)
-    tolerance = 1e-7 if d < 3 else 1e-4
-    assert mmd._first_pass(case.V)[0].outliers.count
+@pytest.mark.parametrize("factors", [FOUR, (0.5, 1.0, 0.7)])
+def test_derivatives_of_features_agree_with_the_exact_ones(rng, factors):
+    case = Case(rng, 1)
+    exact, mmd = case.exact(factors), case.features(factors)
     for expected, found in zip(exact.evaluate(case.V), mmd.evaluate(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
-    product = mmd.hessian_product(case.V, case.E, case.multipliers)
-    np.testing.assert_allclose(
-        product, exact.hessian_product(case.V, case.E, case.multipliers), rtol=0, atol=30 * tolerance
-    )
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
+    product, gradient = mmd.hessian_product(case.V, case.E, case.multipliers), mmd.evaluate(case.V)[1]
+    expected = exact.hessian_product(case.V, case.E, case.multipliers)
+    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-5)
+    arguments = case.V, case.Q, np.tensordot(case.multipliers, gradient, axes=1), case.multipliers
+    # The row that no feature reaches has a part in the exact one.
+    np.testing.assert_allclose(mmd.hessian(*arguments), exact.hessian(*arguments), rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("d", [1, 2])
-def test_fourier_has_the_right_taylor_slopes(rng, d):
-    case = Case(rng, d)
-    V, E = case.V, case.E / np.linalg.norm(case.E)
-    mmd = case.fourier(FOUR, 1e-9).anchored(V)
-    values, gradients = mmd.evaluate(V)
-    product, gradient = mmd.hessian_product(V, E), gradients.sum(axis=0)
-    slope, curvature = np.vdot(gradient, E), np.vdot(product, E)
+def test_features_have_the_known_value_where_they_were_made(rng):
+    case = Case(rng, 4)
+    known = case.exact(FOUR).value(case.V)
+    around = case.features(FOUR).around(case.V, known)
+    np.testing.assert_allclose(around.value(case.V), known, rtol=1e-10)
+    E, (values, gradients) = case.E / np.linalg.norm(case.E), around.evaluate(case.V)
+    slope = np.vdot(gradients.sum(axis=0), E)
     steps = np.logspace(-4, -2.5, 8)
-
-    def change(t):
-        return mmd.value(V + t * E).sum() - values.sum() - t * slope
-
-    assert taylor_slope(change, steps) == pytest.approx(2, abs=0.1)
-    assert taylor_slope(lambda t: change(t) - t * t * curvature / 2, steps) == pytest.approx(3, abs=0.2)
-
-
-@pytest.mark.parametrize("diameter", [0.0, 3.0, 40.0])
-@pytest.mark.parametrize("target", [0.3, 1e-3, 1e-8])
-def test_the_error_of_the_kernel_is_bounded_on_the_whole_box(diameter, target):
-    Z = np.linspace(-diameter / 2, diameter / 2, 64)[:, None]
-    mixture = Mixture.of(FOUR)
-    grid = FourierGrid.fit(Z, len(Z), target, mixture)
-    t = np.linspace(0, 2 * grid.half_width[0], 4001)
-    cosines = np.cos(np.outer(t, grid.spacing[0] * np.arange(grid.highest[0] + 1)))
-    sums = np.mean([cosines @ grid.coefficients(0, rate) for rate in mixture.rates], axis=0)
-    kernel = np.mean([np.exp(-rate * t**2 / 2) for rate in mixture.rates], axis=0)
-    assert np.abs(sums - kernel).max() <= grid.kernel_error + 1e-15
-    assert grid.kernel_error <= target
+    change = [around.value(case.V + t * E).sum() - values.sum() - t * slope for t in steps]
+    assert taylor_slope(lambda t: change[int(np.argmin(np.abs(steps - t)))], steps) == pytest.approx(2, abs=0.1)
 
 
 def test_scales_that_are_powers_of_each_other_share_an_exponential():
@@ -233,14 +210,13 @@ def test_a_fit_to_few_rows_converges_and_measures_what_dense_matrices_do(bandwid
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("in_blocks", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_fit_to_many_rows_converges_and_measures_what_dense_matrices_do(in_blocks):
+@pytest.mark.parametrize(("d", "in_blocks"), [(2, False), (4, False), pytest.param(2, True, marks=pytest.mark.slow)])
+def test_a_fit_to_many_rows_converges_and_measures_what_dense_matrices_do(d, in_blocks):
     X, group = table(6000)
     rows, people = (da.from_array(X, chunks=(2500, -1)), da.from_array(group, chunks=2500)) if in_blocks else (X, group)
-    model = FairPCA(2, tolerance=2e-3, bandwidth="scales", random_state=0).fit(rows, sensitive_features=people)
+    model = FairPCA(d, tolerance=2e-3, bandwidth="scales", random_state=0).fit(rows, sensitive_features=people)
     assert model.converged_
-    assert model.mmd_method_ == "fourier"
-    assert model.result_.certificate.hessian_rows is not None
+    assert model.mmd_method_ == "hermite"
     expected = dense(model.transform(X), of_groups(group), model.bandwidth_, FOUR)
     assert model.mmd2_ == pytest.approx(expected, abs=1e-12)
     assert 0.99 * 2e-3 <= model.mmd2_ <= 2e-3
@@ -362,10 +338,3 @@ def test_bad_bandwidths_are_refused_before_any_work(bad):
     with pytest.raises((ValueError, TypeError), match="bandwidth"):
         # Rows that would be refused themselves, were they compared.
         FairPCA(1, bandwidth=bad).fit(np.zeros((4, 1)), sensitive_features=[0, 0, 0, 1])
-
-
-@pytest.mark.parametrize(("d", "mmd"), [(3, "auto"), (5, "auto"), (2, "hermite"), (3, "fourier")])
-def test_where_no_method_is_linear_several_scales_are_refused(d, mmd):
-    X, group = table(5200)
-    with pytest.raises(ValueError, match=rf'bandwidth=Scales.* n_components={d} and mmd=".*": use mmd="exact"'):
-        FairPCA(d, bandwidth="scales", mmd=mmd).fit(X, sensitive_features=group)

@@ -75,12 +75,12 @@ def test_a_looser_tolerance_of_one_measure_never_keeps_less(rng):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("d", "method"), [(2, "fourier"), pytest.param(5, "hermite", marks=pytest.mark.slow)])
-def test_many_rows_in_many_groups(rng, d, method):
+@pytest.mark.parametrize("d", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_many_rows_in_many_groups(rng, d):
     X, group = table(rng, 7000, p=8)
     model = FairPCA(d, tolerance=3e-3, random_state=0).fit(X, sensitive_features=group)
     expected = each_against_others(model, X, group)
-    assert model.mmd_method_ == method
+    assert model.mmd_method_ == "hermite"
     assert model.converged_
     assert max(expected) <= 3e-3
     np.testing.assert_allclose(list(model.mmd2_by_measure_.values()), expected, rtol=1e-9)

@@ -221,12 +221,14 @@ def test_algorithm_1_penalises_each_violated_measure():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("mmd", "d"), [("fourier", 2), pytest.param("hermite", 4, marks=pytest.mark.slow)])
-def test_many_rows_and_few_rows_agree(mmd, d):
+@pytest.mark.parametrize("d", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_many_rows_and_few_rows_agree(d):
     X, groups = several_groups(5200, 8, 3)
     exact = FairPCA(d, tolerance=5e-3, mmd="exact", random_state=0).fit(X, sensitive_features=groups)
     sigma = exact.bandwidth_
-    streamed = FairPCA(d, tolerance=5e-3, mmd=mmd, bandwidth=sigma, random_state=0).fit(X, sensitive_features=groups)
+    streamed = FairPCA(d, tolerance=5e-3, mmd="hermite", bandwidth=sigma, random_state=0).fit(
+        X, sensitive_features=groups
+    )
     assert streamed.converged_
     judged = dense_mmd2s(streamed.transform(X), groups, against_all_others(groups), sigma)
     assert np.all(judged <= 5e-3)
@@ -235,7 +237,7 @@ def test_many_rows_and_few_rows_agree(mmd, d):
 
 def test_blocks_on_dask_are_compared_as_in_memory():
     X, groups = several_groups(5200, 8, 3)
-    parameters = {"n_components": 2, "tolerance": 5e-3, "mmd": "fourier", "random_state": 0}
+    parameters = {"n_components": 2, "tolerance": 5e-3, "mmd": "hermite", "random_state": 0}
     here = FairPCA(**parameters).fit(X, sensitive_features=groups)
     there = FairPCA(**parameters).fit(
         da.from_array(X, chunks=(1500, 8)), sensitive_features=da.from_array(groups, chunks=2000)

@@ -196,16 +196,16 @@ def test_columns_whose_covariance_is_too_large_are_refused_in_one_sentence(monke
     monkeypatch.setattr("fairpca.data._columns.MOST_COLUMNS", 10)
     X, group = factors_table(60, 11)
     with pytest.raises(ValueError, match=r"X has 11 columns, whose covariance would take .* at most 10 columns"):
-        FairPCA(2, tolerance=1e-2, mmd="fourier").fit(X, sensitive_features=group)
+        FairPCA(2, tolerance=1e-2, mmd="hermite").fit(X, sensitive_features=group)
 
 
 def test_many_rows_of_many_columns_are_searched_in_all_of_them(monkeypatch):
     X, group = factors_table(900, 130, noise=1.5)
-    whole = FairPCA(2, tolerance=1e-3, mmd="fourier").fit(X, sensitive_features=group)
+    whole = FairPCA(2, tolerance=1e-3, mmd="hermite").fit(X, sensitive_features=group)
     monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
     monkeypatch.setattr("fairpca.mmd._coordinates.MOST_AXES", 20)
     monkeypatch.setattr("fairpca.data._many_rows.MOST_AXES", 20)
-    grown = FairPCA(2, tolerance=1e-3, mmd="fourier").fit(X, sensitive_features=group)
+    grown = FairPCA(2, tolerance=1e-3, mmd="hermite").fit(X, sensitive_features=group)
     assert grown.converged_
     assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=2e-5)
     assert grown.result_.certificate.kkt_residual < 1e-2

@@ -93,17 +93,15 @@ class FairPCA(Portable, LinearProjection):
     solver : {"budget", "repms"} or solver object, default="budget"
         "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
         the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
-    mmd : {"auto", "exact", "fourier", "hermite", "nystroem"}, default="auto"
-        How MMD^2 is computed while the subspace is searched. "exact" compares all pairs of rows; "fourier" (at most 3
-        components), "hermite" and "nystroem" take time and memory linear in the rows, begin on a sample of 4096 of
-        them, and need no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows,
-        then "fourier" up to 3 components, "hermite" up to 16 and "nystroem" above. Whatever was used, `mmd2_` is
-        measured exactly, or comes with a bound.
+    mmd : {"auto", "exact", "hermite"}, default="auto"
+        How MMD^2 is computed while the subspace is searched. "exact" compares all pairs of rows; "hermite",
+        by features of the kernel, takes time and memory linear in the rows, begins on a sample of 4096 of them, and
+        needs no copy of `X`, which may be a float32 `numpy.memmap`. "auto" is exact up to 5000 distinct rows. Whatever
+        was used, `mmd2_` is measured exactly, or comes with its error.
     bandwidth : "median", "scales", float or Scales, default="median"
         sigma. "median" is sqrt(median squared distance / 2) of the rows after plain PCA to d dimensions. "scales" takes
         the mean of the kernels of bandwidths 2, 1, 1/2 and 1/4 times that, which sees finer differences too;
-        `fairpca.mmd.Scales` has other factors. Several scales take at most 2 components beyond 5000 distinct rows,
-        unless `mmd="exact"`.
+        `fairpca.mmd.Scales` has other factors.
     standardize : bool, default=True
         Scale every column to unit variance. Columns are always centred; constant columns stay at zero.
     init : {"mean-matched", "pca", "auxiliary"} or array of shape (n_components, n_features), default="mean-matched"
@@ -156,10 +154,10 @@ class FairPCA(Portable, LinearProjection):
     sensitive_kinds_ : dict of str to str
         Whether each attribute was taken for "groups" or for "continuous".
     mmd2_error_ : float
-        Error of `mmd2_`: 0 where it was measured exactly, as it is up to 60,000 rows (100,000 with more than 3
-        components). Beyond, a bound that always holds (up to 3 components) or that holds with a probability of 99.9 %.
+        Error of `mmd2_`: 0 where it was measured exactly, as it is up to 100,000 rows. Beyond, a bound that holds with
+        a probability of 99.9 %.
     mmd_method_ : str
-        How MMD^2 was computed during the search: "exact", "fourier", "hermite" or "nystroem".
+        How MMD^2 was computed during the search: "exact" or "hermite".
     bandwidth_ : float
         sigma.
     bandwidth_factors_ : tuple of float

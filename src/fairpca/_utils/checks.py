@@ -10,9 +10,6 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray
 
-MOST_FOURIER = 3
-"""Components up to which the Fourier quadrature is of use."""
-
 SMALLEST, LARGEST = 1e-150, 1e150
 """Squares of smaller numbers vanish, sums of squares of larger ones overflow."""
 
@@ -62,15 +59,9 @@ def check_bandwidth(
     return float(bandwidth)
 
 
-def check_mmd(mmd: Any, n_components: int, argument: str = "mmd") -> str:
+def check_mmd(mmd: Any, argument: str = "mmd") -> str:
     """Return how the discrepancy is to be computed."""
-    name = check_name(argument, mmd, ["auto", "exact", "fourier", "hermite", "nystroem"])
-    if name == "fourier" and n_components > MOST_FOURIER:
-        raise ValueError(
-            f'{argument}="fourier" takes at most {MOST_FOURIER} components, because its frequencies grow exponentially '
-            f'with them; got n_components={n_components}. Use "hermite", "nystroem", "exact" or "auto".'
-        )
-    return name
+    return check_name(argument, mmd, ["auto", "exact", "hermite"])
 
 
 def check_name(argument: str, value: str, allowed: Iterable[str], otherwise: str = "") -> str:

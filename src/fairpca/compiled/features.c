@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A recipe (see `mmd/_recipe.py`) makes lines, each with one number for every row of a chunk: a line of ones, tables of
+ * A recipe (see `mmd/hermite/_recipe.py`) makes lines, each with one number for every row of a chunk: a line of ones, tables of
  * functions of each coordinate, then products of two earlier lines. A feature is the product of one of the left lines
  * and one of the right ones. Features are never made: their sums are matrix products of the lines, and gradients go
  * backwards from these products to the tables.

@@ -11,21 +11,18 @@ from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
 from fairpca.data._columns import summarised
 from fairpca.data._merged import merge_equal_rows
-from fairpca.data._method import check_scales
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import ColumnScaling
 from fairpca.mmd import (
     Approximation,
     Coordinates,
     ExactMMD,
-    FourierMMD,
-    HermiteMMD,
     Ledger,
     Measurement,
-    NystroemMMD,
     RawRowsMMD,
     TwoLevelMMD,
     bandwidth_rows,
+    features_mmd,
     median_bandwidth,
     rows_by_mass,
 )
@@ -42,10 +39,7 @@ N_FEATURES = 1000
 CURVATURE_FEATURES = 256
 """Hermite features of the Hessian, which may be fewer: it shapes steps but not where they end."""
 
-N_LANDMARKS = 1024
-"""Rows from which the Nystroem method sees the kernel; what they leave out is estimated or measured as well."""
-
-EXACT_PAIRS = {"fourier": 2e9, "hermite": 5e9, "nystroem": 5e9}
+EXACT_PAIRS = 5e9
 """Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
 
 MOST_AXES = 500
@@ -54,9 +48,6 @@ MOST_AXES = 500
 PART_ROWS, LEAST_PART_ROWS, PART_NUMBERS = 16 * SAMPLE_ROWS, 8 * SAMPLE_ROWS, 2**25
 """Rows of the part that a fit goes through between the sample and all rows: gradients of fewer are hardly better than
 those of the sample. Its numbers, at most 256 MB, lie in memory."""
-
-FINEST = 1e-12
-"""Best accuracy asked of Fourier features: rounding hides what is beyond."""
 
 SHARE_MEASURED_TO = 0.01
 """Share of the tolerance to which h is measured."""
@@ -72,8 +63,8 @@ class ManyRows:
         Raw rows, with the stratum of each attached.
     comparison : Comparison
         What is compared.
-    method : {"fourier", "hermite", "nystroem"}
-        How the discrepancy of all rows is computed.
+    method : str
+        How the discrepancy of all rows is computed: "hermite".
     coordinates : Coordinates
         From raw rows to principal axes.
     axes : PrincipalAxes
@@ -151,8 +142,8 @@ class ManyRows:
         known : ndarray of shape (n_measures,)
             The vector h there.
         """
-        fine = self._approximation(tolerances).around(frame, known)
-        curvature = None if self._second_order is None else self._second_order.curvature_around(frame)
+        fine = self._features.around(frame, known)
+        curvature = self._features.with_features(CURVATURE_FEATURES).curvature_around(frame)
         return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy, self._ledger))
 
     def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
@@ -160,7 +151,7 @@ class ManyRows:
         key = frame.tobytes(), tolerances.tobytes()
         if key not in self._estimates:
             unbounded = np.full(len(tolerances), np.inf)
-            self._estimates[key] = self._approximation(tolerances).measured_at(frame, unbounded)
+            self._estimates[key] = self._features.measured_at(frame, unbounded)
         return self._estimates[key]
 
     @cached_property
@@ -171,7 +162,7 @@ class ManyRows:
     def measure(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
         if not self.confirms_exactly:
-            return self._approximation(tolerances).measured_at(frame, SHARE_MEASURED_TO * tolerances)
+            return self._features.measured_at(frame, SHARE_MEASURED_TO * tolerances)
         projected = self.rows.total(projections_of_block, self.comparison.weights, self.coordinates.along(frame))
         Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
         exact = ExactMMD(Z, weights, self.comparison, self.bandwidth, self.factors)
@@ -194,43 +185,17 @@ class ManyRows:
     @property
     def confirms_exactly(self) -> bool:
         """Whether answers are measured exactly."""
-        return self.rows.n_rows**2 / 2 <= EXACT_PAIRS[self.method]
-
-    def _approximation(self, tolerances: FloatArray) -> Approximation:
-        """Return the discrepancy of all rows in time linear in them."""
-        if self.method == "fourier":
-            return self._fourier.to_accuracy(max(1e-3 * float(tolerances.min()), FINEST))
-        return self._hermite if self.method == "hermite" else self._nystroem
+        return self.rows.n_rows**2 / 2 <= EXACT_PAIRS
 
     @cached_property
-    def _fourier(self) -> FourierMMD:
-        arguments = (self.rows, self.coordinates, self.comparison, self.bandwidth)
-        return FourierMMD(*arguments, factors=self.factors)
-
-    @cached_property
-    def _hermite(self) -> HermiteMMD:
-        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
-        return HermiteMMD(*arguments, n_features=N_FEATURES, seed=self.seed)
-
-    @cached_property
-    def _nystroem(self) -> NystroemMMD:
-        arguments = (self.rows, self.coordinates, self.comparison, self._single_bandwidth)
-        return NystroemMMD(*arguments, n_landmarks=N_LANDMARKS, seed=self.seed)
+    def _features(self) -> Approximation:
+        """The discrepancy of all rows in time linear in them."""
+        arguments = self.rows, self.coordinates, self.comparison, self.bandwidth, self.factors
+        return features_mmd(*arguments, n_features=N_FEATURES, seed=self.seed)
 
     @cached_property
     def _ledger(self) -> Ledger:
         return Ledger()
-
-    @property
-    def _second_order(self) -> HermiteMMD | None:
-        """Features that have a Hessian; None for several scales, for which there are none, and many components."""
-        served = len(self.factors) == 1 and self.method != "nystroem"
-        return self._hermite.with_features(CURVATURE_FEATURES) if served else None
-
-    @property
-    def _single_bandwidth(self) -> float:
-        (factor,) = self.factors
-        return factor * self.bandwidth
 
     def _problem(self, discrepancy: Discrepancy) -> FairSubspaceProblem:
         return FairSubspaceProblem(
@@ -260,8 +225,8 @@ def prepare_many_rows(
         Raw rows, with the stratum of each attached.
     comparison : Comparison or None
         What is compared; None for plain PCA.
-    method : {"fourier", "hermite", "nystroem"}
-        How the discrepancy of all rows is computed.
+    method : str
+        How the discrepancy of all rows is computed: "hermite".
     standardize : bool
         Scale the columns to unit variance.
     request : AxesRequest
@@ -274,7 +239,6 @@ def prepare_many_rows(
         Whether rows have masses.
     """
     n_components, bandwidth, factors = request.n_components, request.scales.bandwidth, request.scales.factors
-    check_scales(request.scales, method, n_components)
     columns = RowWeights.of_strata(np.zeros((1, 0))) if comparison is None else comparison.columns
     summary = summarised(rows, standardize, columns, feature_names)
     scaling = summary.scaling

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.threads import n_threads
 from fairpca._utils.warn import warn_user
 from fairpca.data._merged import places_of
 from fairpca.exceptions import EffortWarning
-from fairpca.mmd import Scales
 from fairpca.rows import is_sparse, n_distinct
 
 EXACT_ROWS = 5000
@@ -18,13 +16,6 @@ EXACT_ROWS = 5000
 
 DENSE_NUMBERS = 2**25
 """Numbers up to which a sparse table, all pairs of whose rows are compared, is made dense: 256 MB."""
-
-MOST_FOURIER_SCALES = 2
-"""Components up to which the Fourier quadrature is of use for several scales: in three dimensions the frequencies up to
-where the narrowest ends, spaced as the widest needs them, are more than a million."""
-
-MOST_HERMITE = 16
-"""Components up to which Hermite features are the better choice; beyond, steps go farther than these are good for."""
 
 EVALUATIONS = 100
 """Values with gradients that a fit takes, about."""
@@ -40,11 +31,11 @@ LONG = 120.0
 
 
 def choose_method(mmd: str, X: Any, n_components: int) -> str:
-    """Return "exact", "fourier", "hermite" or "nystroem", and warn before work that takes minutes.
+    """Return "exact" or "hermite", and warn before work that takes minutes.
 
     Parameters
     ----------
-    mmd : {"auto", "exact", "fourier", "hermite", "nystroem"}
+    mmd : {"auto", "exact", "hermite"}
         What was asked for.
     X : ndarray or compressed sparse rows, of shape (n, p)
         Rows.
@@ -59,7 +50,7 @@ def choose_method(mmd: str, X: Any, n_components: int) -> str:
         return mmd
     if may_be_dense(X) and (X.shape[0] <= EXACT_ROWS or _few_are_distinct(X)):
         return "exact"
-    return linear_method(mmd, n_components)
+    return "hermite"
 
 
 def may_be_dense(X: Any) -> bool:
@@ -81,7 +72,7 @@ def _check_dense(X: Any) -> None:
         n, p = X.shape
         raise ValueError(
             f'mmd="exact" works on dense rows, and this sparse table of shape ({n}, {p}) would take '
-            f'{8e-9 * n * p:.2g} GB; use mmd="auto", whose answer is measured exactly up to 60,000 rows, or '
+            f'{8e-9 * n * p:.2g} GB; use mmd="auto", whose answer is measured exactly up to 100,000 rows, or '
             "fit(X.toarray(), ...)."
         )
 
@@ -95,46 +86,20 @@ def _n_distinct(X: Any) -> int:
     return n_distinct(X) if is_sparse(X) else len(np.unique(places_of(X)))
 
 
-def linear_method(mmd: str, n_components: int) -> str:
-    """Return "fourier", "hermite" or "nystroem".
+def linear_method(mmd: str) -> str:
+    """Return "hermite".
 
     Parameters
     ----------
-    mmd : {"auto", "exact", "fourier", "hermite", "nystroem"}
+    mmd : {"auto", "exact", "hermite"}
         What was asked for; "exact", which needs the rows in memory, is refused.
-    n_components : int
-        d.
     """
     if mmd == "exact":
         raise ValueError(
             'mmd="exact" compares all pairs of rows and needs them in memory, which Dask tables are not; use '
-            'mmd="auto", whose answer is measured exactly up to 60,000 rows, or fit(X.compute(), ...).'
+            'mmd="auto", whose answer is measured exactly up to 100,000 rows, or fit(X.compute(), ...).'
         )
-    if mmd != "auto":
-        return mmd
-    if n_components <= MOST_FOURIER:
-        return "fourier"
-    return "hermite" if n_components <= MOST_HERMITE else "nystroem"
-
-
-def check_scales(scales: Scales, method: str, n_components: int) -> None:
-    """Refuse several scales where no method takes time linear in the rows.
-
-    Parameters
-    ----------
-    scales : Scales
-        What was asked for.
-    method : {"fourier", "hermite", "nystroem"}
-        How the discrepancy of all rows is to be computed.
-    n_components : int
-        d.
-    """
-    if not scales.is_single and (method != "fourier" or n_components > MOST_FOURIER_SCALES):
-        raise ValueError(
-            f"bandwidth={scales} takes at most {MOST_FOURIER_SCALES} components beyond {EXACT_ROWS} distinct rows, "
-            f'with mmd="fourier"; got n_components={n_components} and mmd="{method}": use mmd="exact", which compares '
-            "all pairs of rows, fewer components or one bandwidth."
-        )
+    return "hermite"
 
 
 def _warn_of_many_pairs(X: Any, n_components: int) -> None:

@@ -266,7 +266,7 @@ def _prepare(
     if is_dask(X):
         warn_of_many_columns(*X.shape)
         request, mmd, init = _request(estimator, rows, comparison)
-        method = linear_method(mmd, request.n_components)
+        method = linear_method(mmd)
     else:
         request, mmd, init = _request(estimator, rows, comparison)
         method = _method(X, mmd, comparison, request.n_components)
@@ -296,7 +296,7 @@ def _method(X: Any, mmd: str, comparison: Comparison | None, n_components: int) 
     """Return how the discrepancy of rows in memory is computed; of plain PCA whether rows are dense or in blocks."""
     if comparison is not None:
         return choose_method(mmd, X, n_components)
-    return "exact" if may_be_dense(X) else linear_method("auto", n_components)
+    return "exact" if may_be_dense(X) else linear_method("auto")
 
 
 def _check_before_work(parameters: Any, n_features: int) -> Terms:
@@ -304,8 +304,8 @@ def _check_before_work(parameters: Any, n_features: int) -> Terms:
     Scales.of(parameters.bandwidth)
     check_flag("standardize", parameters.standardize)
     d = check_n_components(parameters.n_components, n_features)
+    check_mmd(parameters.mmd)
     if not isinstance(d, float):
-        check_mmd(parameters.mmd, d)
         check_init(parameters.init, STARTS, d, n_features)
     return Terms.of(parameters)
 
@@ -321,7 +321,7 @@ def _request(parameters: Any, rows: Rows, comparison: Comparison | None) -> tupl
     # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
     n_null = d if isinstance(init, str) and init != "auxiliary" else p
     request = AxesRequest(d, Scales.of(parameters.bandwidth), n_null, None if isinstance(init, str) else init)
-    return request, check_mmd(parameters.mmd, d), init
+    return request, check_mmd(parameters.mmd), init
 
 
 def _components_for_share(share: float, rows: Rows, n_strata: int, standardize: bool) -> int:

@@ -7,21 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison, Measure
 from fairpca.inference._compared_rows import ComparedRows
 from fairpca.inference._levels import chance_levels, sampling_levels, upper_bound
 from fairpca.inference._spectrum import FeatureRows, Spectrum
-from fairpca.mmd import Coordinates, FourierMMD, HermiteMMD, Measurement, kernel_products
+from fairpca.mmd import Coordinates, Measurement, features_mmd, kernel_products
 from fairpca.rows import ArrayRows, Rows, sum_of_block
 
 PAIRED_ROWS = 20_000
 """Rows up to which all pairs are compared, in a second."""
-
-MOST_FOURIER_NARROW = 2
-"""Components up to which the Fourier quadrature is of use for scales below the bandwidth, which need more frequencies
-in each."""
 
 LEAST_ROWS = 10
 """Rows on a side below which nothing is certified: deviations of so few say nothing of the population."""
@@ -60,12 +55,10 @@ def measure_in_blocks(
     bandwidth: float,
     accuracy: FloatArray,
     factors: Sequence[float] = (1.0,),
-    method: str = "auto",
 ) -> Measurement:
     """Return MMD^2 of each measure in time linear in the rows, with its errors.
 
-    Those of Fourier features are bounds that always hold; those of Hermite features are exceeded with a probability of
-    about one in a thousand, see `HermiteMMD.value_and_error`.
+    They are exceeded with a probability of about one in a thousand, see `HermiteMMD.value_and_error`.
 
     Parameters
     ----------
@@ -79,21 +72,10 @@ def measure_in_blocks(
         Errors that would be small enough.
     factors : sequence of float, default=(1.0,)
         The kernel is the mean of those of bandwidths sigma times these.
-    method : {"auto", "fourier", "hermite"}, default="auto"
-        Which features; "auto" takes Fourier's of up to three components.
     """
-    d = rows.n_columns
-    coordinates, eye = Coordinates(rows.total(sum_of_block) / rows.n_rows, np.eye(d)), np.eye(d)
-    # MMD^2 of a mean of kernels is the mean of theirs.
-    values, errors = np.zeros(comparison.n_measures), np.zeros(comparison.n_measures)
-    for factor in factors:
-        arguments = rows, coordinates, comparison, factor * bandwidth
-        most = MOST_FOURIER if factor >= 1.0 else MOST_FOURIER_NARROW
-        fourier = d <= most if method == "auto" else method == "fourier"
-        discrepancy = FourierMMD(*arguments, accuracy=float(accuracy.min())) if fourier else HermiteMMD(*arguments)
-        measured = discrepancy.measured_at(eye, accuracy)
-        values, errors = values + measured.values / len(factors), errors + measured.errors / len(factors)
-    return Measurement(values, errors)
+    eye = np.eye(rows.n_columns)
+    coordinates = Coordinates(rows.total(sum_of_block) / rows.n_rows, eye)
+    return features_mmd(rows, coordinates, comparison, bandwidth, factors).measured_at(eye, accuracy)
 
 
 def mmd2_of_all_pairs(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:

@@ -96,7 +96,7 @@ def permuted_values(
 ) -> FloatArray:
     """Return MMD^2 of each measure at each scale, as it is and after permutations.
 
-    Up to 5,000 rows they come from all pairs; of more, from Fourier features, and attributes change places within
+    Up to 5,000 rows they come from all pairs; of more, from random features, and attributes change places within
     random blocks of 32,768 rows.
 
     Parameters

@@ -43,7 +43,7 @@ class Projected:
         The projections, with the stratum of each row attached.
     compared : Compared
         Who is compared with whom.
-    method : {"auto", "exact", "fourier", "hermite"}
+    method : {"auto", "exact", "hermite"}
         How MMD^2 is computed.
     """
 
@@ -65,13 +65,13 @@ class Projected:
             How they are compared.
         tolerance : float
             For all measures.
-        method : {"auto", "exact", "fourier", "hermite"}
+        method : {"auto", "exact", "hermite"}
             How MMD^2 is to be computed.
         """
         check_same_rows(Z, people.tables)
         if is_dask(Z):
             blocks = number_blocks(Z)
-            chosen = _chosen(method, *blocks.shape)
+            chosen = _chosen(method, blocks.shape[0])
             compared = compare(people, blocks.chunks[0], terms, tolerance)
             rows = DaskRows(blocks, compared.attached)
             if not np.isfinite(rows.total(sum_of_block)).all():
@@ -81,7 +81,7 @@ class Projected:
             held = rows.taken(np.arange(rows.n_rows))
             return cls(held, replace(compared, attached=held.attached), chosen)
         table = _in_memory(Z)
-        chosen = _chosen(method, *table.shape)
+        chosen = _chosen(method, len(table))
         compared = compare(people, len(table), terms, tolerance)
         return cls(ArrayRows(table, compared.attached), compared, chosen)
 
@@ -107,7 +107,7 @@ class Projected:
             found = Measurement.exact(mmd2_of_all_pairs(self.seen, *kernel))
         else:
             accuracy = np.full(self.comparison.n_measures, ACCURACY)
-            found = measure_in_blocks(self.rows, self.comparison, sigma, accuracy, scales.factors, self.method)
+            found = measure_in_blocks(self.rows, self.comparison, sigma, accuracy, scales.factors)
         if not unbiased:
             return found
         levels = sampling_levels(self.seen, *kernel)
@@ -130,11 +130,11 @@ class Projected:
         return median_bandwidth(rows.sample(chosen)[0].astype(np.float64, copy=False))
 
 
-def _chosen(method: str, n: int, d: int) -> str:
-    asked = check_mmd(method, d, "method")
+def _chosen(method: str, n: int) -> str:
+    asked = check_mmd(method, "method")
     if asked != "auto":
         return asked
-    return "exact" if n * n / 2 <= EXACT_PAIRS else "auto"
+    return "exact" if n * n / 2 <= EXACT_PAIRS else "hermite"
 
 
 def _in_memory(Z: Any) -> FloatArray:
@@ -190,9 +190,9 @@ def mmd2(
         `fairpca.mmd` is the kernel of the model.
     unbiased : bool, default=False
         Which of the two estimates; of continuous attributes there is only the plug-in value.
-    method : {"auto", "exact", "fourier", "hermite"}, default="auto"
-        "exact" compares all pairs of rows. "fourier", for up to three components, and "hermite" take time linear in the
-        rows, as a fit does, and have errors, see `mmd2_by_measure`. "auto" is exact up to 60,000 rows.
+    method : {"auto", "exact", "hermite"}, default="auto"
+        "exact" compares all pairs of rows. "hermite" takes time linear in the rows, as a fit does, and has errors, see
+        `mmd2_by_measure`. "auto" is exact up to 60,000 rows.
     **terms : dict
         How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `small_groups`, `missing` as
         in `FairPCA`, and `min_group_size`, here 2 by default.
@@ -240,8 +240,8 @@ def mmd2_by_measure(
     mmd2s : dict of str to float
         The estimates, as in `FairPCA.mmd2_by_measure_`.
     errors : dict of str to float
-        Only with `return_errors`. 0 where all pairs were compared. Of Fourier features a bound that always holds, about
-        1e-8; of Hermite features exceeded with a probability of about one in a thousand. What is subtracted for an
+        Only with `return_errors`. 0 where all pairs were compared, else exceeded with a probability of about one in a
+        thousand. What is subtracted for an
         unbiased value is then known from a sample, to a percent, which the errors contain.
 
     Examples

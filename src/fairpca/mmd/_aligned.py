@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
+from fairpca.mmd._approximation import SecondOrderMMD
 from fairpca.mmd._coordinates import MeasuredRows
-from fairpca.mmd._two_level import SecondOrderMMD
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,106 @@
-"""What many rows ask of a discrepancy that takes time linear in them."""
+"""What many rows ask of a discrepancy, and one that takes its Hessian from a sample of them while that serves."""
 # SPDX-License-Identifier: MIT
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._measurement import Measurement
-from fairpca.mmd._two_level import FirstOrderMMD
+from fairpca.mmd._along import DiscrepancyAlong
+from fairpca.mmd._coordinates import MeasuredRows
+from fairpca.problem import Discrepancy
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """The vector h at a frame and how far each entry can be from the exact one.
+
+    Attributes
+    ----------
+    values, errors : ndarray of shape (n_measures,)
+        The h_j and bounds on their errors; 0 where they are exact.
+    """
+
+    values: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def exact(cls, values: FloatArray) -> "Measurement":
+        """Take values that are exact."""
+        return cls(values, np.zeros_like(values))
+
+    @property
+    def at_most(self) -> FloatArray:
+        """What the h_j do not exceed."""
+        return self.values + self.errors
+
+
+class FirstOrderMMD(Protocol):
+    """A discrepancy with first derivatives and products with its Hessian.
+
+    Attributes
+    ----------
+    n_measures, n_rows : int
+        Length of the vector h, and number of rows.
+    measured : MeasuredRows
+        The rows.
+    """
+
+    n_measures: int
+    n_rows: int
+    measured: MeasuredRows
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
+        """Return the same for frames in a span: at V it is what this one is at axes @ V.
+
+        Parameters
+        ----------
+        rows : MeasuredRows
+            The same rows, seen along the axes.
+        axes : ndarray of shape (r, k)
+            The axes.
+        """
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V."""
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradients, of shape (n_measures, r, d)."""
+
+    def hessian_product(
+        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
+
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what the gradients at V cost, in multiply-adds of float32 or what takes as long."""
+
+
+class Curvature(Protocol):
+    """The Hessian of a discrepancy, maybe approximate."""
+
+    n_rows: int
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
+        """Return the same for frames in a span, see `FirstOrderMMD`."""
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
+
+    def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
+        """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
+
+
+class SecondOrderMMD(FirstOrderMMD, Curvature, Protocol):
+    """A discrepancy that has a Hessian of its own as well."""
 
 
 class Approximation(Protocol):
@@ -32,3 +127,134 @@ class Approximation(Protocol):
         error : ndarray of shape (n_measures,)
             What errors are small enough; more work is done where they are larger, if that is of use.
         """
+
+    def curvature_around(self, V: FloatArray) -> SecondOrderMMD:
+        """Return what has the Hessian around a frame."""
+
+    def with_features(self, n_features: int) -> Self:
+        """Return the same with another number of features."""
+
+
+@dataclass
+class Ledger:
+    """How many gradients were taken since the first Hessian of a sample; None before it."""
+
+    gradients: int | None = None
+
+
+class TwoLevelMMD:
+    """Values and gradients of all rows; Hessians of a sample while these serve, then of all rows.
+
+    A Hessian shapes the steps of a solver but not where they end: the one of a few thousand rows, which costs as much
+    as a few gradients of many rows, often serves as well. Where the groups differ a little in every direction it does
+    not: what the sample shows then is its own noise, and steps are many. So the first Hessian is the sample's, unless
+    one of all rows costs no more. Once the gradients since then have cost as much as a Hessian of all rows, all others
+    are of all rows: however many steps were to come, that is about twice the least work at most. A ledger keeps count
+    from one fit of the same rows to the next.
+
+    Parameters
+    ----------
+    fine : FirstOrderMMD
+        The discrepancy of all rows.
+    curvature : Curvature
+        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
+    coarse : Discrepancy
+        The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
+    ledger : Ledger
+        What has been done on these rows so far.
+    whole : TwoLevelMMD, default=None
+        That of all axes where this is one of frames in a span; it learns whose Hessians were used.
+
+    Attributes
+    ----------
+    is_exact : bool
+        False: away from where h is known it is approximate.
+    has_exact_hessian : bool
+        Whether the last Hessian was that of all rows.
+    hessian_rows : int
+        Rows of the last Hessian.
+    """
+
+    is_exact = False
+
+    def __init__(
+        self,
+        fine: FirstOrderMMD,
+        curvature: Curvature,
+        coarse: Discrepancy,
+        ledger: Ledger,
+        whole: "TwoLevelMMD | None" = None,
+    ) -> None:
+        self.n_measures = fine.n_measures
+        self.n_rows = fine.n_rows
+        self.value = fine.value
+        self.hessian_product = fine.hessian_product
+        self.isolated_directions = coarse.isolated_directions
+        self.has_exact_hessian = False
+        self.hessian_rows = coarse.n_rows
+        self._fine = fine
+        self._curvature = curvature
+        self._coarse = coarse
+        self._ledger = ledger
+        self._whole = whole
+
+    def along(self, axes: FloatArray) -> Discrepancy:
+        """Return the same for frames in a span, where it pays with the coordinates of all rows along its axes.
+
+        A gradient of a wide table is a pass over all of its columns; a search on a span takes several.
+        """
+        measured = self._fine.measured
+        if not measured.may_be_within(axes.shape[1]):
+            return DiscrepancyAlong(self, axes)
+        rows = measured.within(axes)
+        fine, curvature = self._fine.within(rows, axes), self._curvature.within(rows, axes)
+        return TwoLevelMMD(fine, curvature, self._coarse.along(axes), self._ledger, self)
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) of all rows and the gradients."""
+        if self._ledger.gradients is not None:
+            self._ledger.gradients += 1
+        return self._fine.evaluate(V)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
+        source = self._source(V, Q)
+        self._keep(source is self._curvature, source.n_rows)
+        return source.hessian(V, Q, gradient, multipliers, single_precision)
+
+    def _keep(self, is_exact: bool, n_rows: int) -> None:
+        """Keep whose Hessian was the last."""
+        self.has_exact_hessian, self.hessian_rows = is_exact, n_rows
+        if self._whole is not None:
+            self._whole._keep(is_exact, n_rows)
+
+    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | Discrepancy:
+        """Return whose Hessian is next."""
+        work = self._curvature.hessian_work(V, Q)
+        if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):
+            return self._curvature
+        if self._ledger.gradients is None:
+            self._ledger.gradients = 0
+            return self._coarse
+        paid = self._ledger.gradients * self._fine.gradient_work(V) >= work
+        return self._curvature if paid else self._coarse
+
+
+def sample_work(n_rows: int, d: int, q: int) -> float:
+    """Return the multiply-adds of the product with the kernel matrix that the Hessian of a sample takes.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the sample.
+    d, q : int
+        Components, and directions of the chart.
+    """
+    return float(n_rows) ** 2 * (1 + d + d * (d + 1) / 2 + q * (1 + d))

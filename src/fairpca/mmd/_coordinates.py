@@ -8,7 +8,7 @@ import numpy as np
 from fairpca import compiled
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
-from fairpca.mmd.exact import Islands
+from fairpca.mmd._kernel import Islands
 from fairpca.rows import Rows, RowsInMemory, sum_of_block
 
 SCOUT_ROWS = 4096

@@ -260,7 +260,7 @@ def _check_parameters(model: "FairPCA", n_components: int, n_features: int) -> N
     try:
         Terms.of(model)
         Scales.of(model.bandwidth)
-        check_mmd(model.mmd, n_components)
+        check_mmd(model.mmd)
         check_init(model.init, STARTS, n_components, n_features)
         solver_from(model.solver)
         if isinstance(model.tolerance, str):

@@ -180,7 +180,9 @@ class LevelsTask:
                 break
             allowed = self._goals(known)
             # The next problem is exact here. What it still misses after that is taken off its goals.
-            missed = np.maximum(1.0, known.values / allowed) if len(answers) > 1 else 1.0
+            # A tolerance of 0 cannot be made stricter.
+            ratios = np.divide(known.values, allowed, out=np.ones_like(allowed), where=allowed > 0.0)
+            missed = np.maximum(1.0, ratios) if len(answers) > 1 else 1.0
             goals = np.minimum(allowed, goals) / missed if np.any(missed > 1.0) else allowed
         return self._conclude(answers)
 

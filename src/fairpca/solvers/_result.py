@@ -96,7 +96,7 @@ class Level:
     n_rows : int
         How many rows.
     method : str
-        How the discrepancy was computed on them: "exact", "fourier", "hermite" or "nystroem".
+        How the discrepancy was computed on them: "exact" or "hermite".
     n_values, n_gradients, n_hessians : int
         Evaluations.
     seconds : float

@@ -2,9 +2,4 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.mmd.exact._exact import ExactMMD as ExactMMD, with_chart_term as with_chart_term
-from fairpca.mmd.exact._gaussian import (
-    gaussian_products as gaussian_products,
-    inner_differences as inner_differences,
-    kernel_products as kernel_products,
-)
-from fairpca.mmd.exact._islands import Islands as Islands
+from fairpca.mmd.exact._gaussian import gaussian_products as gaussian_products, kernel_products as kernel_products

@@ -2,26 +2,37 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
+from fairpca.mmd._bandwidth import ONE_SCALE
 from fairpca.mmd._forms import Factors, factor, weighted_form
-from fairpca.mmd._mixture import Mixture
-from fairpca.mmd._scales import ONE_SCALE
-from fairpca.mmd.exact._few_moments import hessian_of_few
+from fairpca.mmd._kernel import Islands, Mixture
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
-from fairpca.mmd.exact._islands import Islands
-from fairpca.mmd.exact._memory import keep_freed_memory
-from fairpca.mmd.exact._moments import KernelMoments, are_many
+from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
+
+KEPT = 2**24
+"""Bytes up to which arrays are kept: more than those of a Hessian of a few thousand rows."""
 
 LARGEST_SINGLE = 1e15
 """Coordinates, in bandwidths, whose products with each other stay within float32."""
 
 ONE_SIDED = 0.2
 """Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the allocator of the C library keep what is freed, once for this process.
+
+    GNU's gives the memory of large arrays back to the system, which takes 1 to 3 microseconds for every 4 kB to hand
+    it out again: a fifth of the time of a Hessian of 700 rows. It stops to do so for arrays up to the largest that it
+    has seen freed. Others ignore this.
+    """
+    np.empty(KEPT, dtype=np.uint8)
 
 
 class ExactMMD:

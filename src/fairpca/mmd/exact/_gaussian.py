@@ -13,8 +13,7 @@ import numpy as np
 from fairpca import compiled
 from fairpca._utils.threads import LANES, n_threads
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd._mixture import GAUSSIAN, Mixture
-from fairpca.mmd.exact._islands import Islands
+from fairpca.mmd._kernel import GAUSSIAN, Islands, Mixture
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
 SMALL = 400_000

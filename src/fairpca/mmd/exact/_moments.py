@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
 
 from fairpca import compiled
 from fairpca._utils.threads import run_all, single_threaded_blas
-from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd._mixture import Mixture
-from fairpca.mmd.exact._gaussian import MANY_COLUMNS, weighted_products_of_orders
-from fairpca.mmd.exact._outer import outer_sums, squares_of, upper_indices
+from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca.mmd._kernel import Mixture
+from fairpca.mmd.exact._gaussian import MANY_COLUMNS, weighted_products_of_orders, whole_and_half_products
+
+FEW = 8
+"""Weights below which products of columns cost more than they save."""
+
+PRODUCTS = 128
+"""Products of columns that are made and used at a time, so that they stay in the cache."""
 
 MOST_HALVED = 0.875
 """Columns of z_a N for each row below which half of A (z_a N) pays: what it saves in the product with A it costs, where
@@ -23,6 +28,87 @@ PIECE = 2**15
 
 PARTS = 4
 """Products that U'LU is made of, for as many threads; more would be too small for BLAS."""
+
+
+def outer_sums(N: AnyArray, weights: AnyArray) -> AnyArray:
+    """Return the sums over i of s_i n_i n_i' for several s, on and above the diagonal.
+
+    They are symmetric, so that products of columns, each pair once, and one product of matrices take half of what
+    N'(s * N) takes for each s.
+
+    Parameters
+    ----------
+    N : ndarray of shape (n, q)
+        Rows n_i.
+    weights : ndarray of shape (n_sums, n)
+        The s.
+
+    Returns
+    -------
+    sums : ndarray of shape (n_sums, q * (q + 1) / 2)
+        Their entries, row after row; see `squares_of`.
+    """
+    q = N.shape[1]
+    columns = np.ascontiguousarray(N.T)
+    if len(weights) < FEW:
+        return np.stack([((each * columns) @ N)[upper_indices(q)] for each in weights])
+    starts = np.concatenate([[0], np.cumsum(q - np.arange(q))])
+    sums = np.empty((len(weights), starts[-1]), dtype=N.dtype)
+
+    def fill(lines: range) -> None:
+        first = starts[lines.start]
+        products = np.empty((starts[lines.stop] - first, len(N)), dtype=N.dtype)
+        for k in lines:
+            np.multiply(columns[k], columns[k:], out=products[starts[k] - first : starts[k + 1] - first])
+        np.matmul(weights, products.T, out=sums[:, first : starts[lines.stop]])
+
+    run_all([partial(fill, lines) for lines in _pieces(q)])
+    return sums
+
+
+def squares_of(sums: AnyArray, q: int) -> AnyArray:
+    """Return symmetric q x q matrices, given what is on and above their diagonals.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_sums, q * (q + 1) / 2)
+        See `outer_sums`.
+    q : int
+        Rows of a matrix.
+    """
+    return np.take(sums, _places(q), axis=1)
+
+
+@cache
+def upper_indices(q: int) -> tuple[IntArray, IntArray]:
+    """Return the rows and columns of entries on and above the diagonal, row after row.
+
+    Parameters
+    ----------
+    q : int
+        Rows of the matrix.
+    """
+    return np.triu_indices(q)
+
+
+@cache
+def _places(q: int) -> IntArray:
+    """Return for each entry of a symmetric matrix its place in what is on and above the diagonal."""
+    places = np.empty((q, q), dtype=np.intp)
+    upper = upper_indices(q)
+    places[upper] = places.T[upper] = np.arange(len(upper[0]))
+    return places
+
+
+def _pieces(q: int) -> list[range]:
+    """Return lines of the triangle, as many as have about `PRODUCTS` entries."""
+    pieces, start, size = [], 0, 0
+    for k in range(q):
+        size += q - k
+        if size >= PRODUCTS or k == q - 1:
+            pieces.append(range(start, k + 1))
+            start, size = k + 1, 0
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -205,3 +291,46 @@ def _row_sums(Z: AnyArray, sums: AnyArray, slope_sums: AnyArray) -> AnyArray:
     found -= second
     found[a == b] += slope_sums[:, 0]
     return found
+
+
+def hessian_of_few(positions: FloatArray, Z: FloatArray, N: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the Euclidean Hessian in the directions N, by the formulas of `KernelMoments`.
+
+    Of few moments arrays cost more than arithmetic does. Here each moment is a row of one array from beginning to end,
+    which is how the compiled loop takes it: half of the time that `KernelMoments` needs for 1,000 rows, two components
+    and seven directions, beside the pass over K.
+
+    Parameters
+    ----------
+    positions, Z : ndarray of shape (n, d)
+        Projections in units of the bandwidth, for the kernel and seen locally (see `Islands`).
+    N : ndarray of shape (n, q)
+        Rows along the directions of the chart, seen locally.
+    weight : ndarray of shape (n,)
+        w.
+    """
+    (n, d), q = Z.shape, N.shape[1]
+    a, b = upper_indices(d)
+    z, along = np.ascontiguousarray(Z.T), np.ascontiguousarray(N.T)
+    weighted = weight * along
+    scaled = (z[:, None] * weighted).reshape(d * q, n)
+    columns = np.concatenate([weight[None], weight * z, weight * (z[a] * z[b]), weighted])
+    whole, half = whole_and_half_products(positions, columns.T, scaled.T)
+    total, first, second, smoothed = np.split(whole.T, np.cumsum([1, d, len(a)]))
+    crossed = half.T.reshape(d, q, n) - 0.5 * z[:, None] * smoothed
+    crossings = (scaled @ crossed.reshape(d * q, n).T).reshape(d, q, d, q)
+    row_sums = z[a] * (first[b] - z[b] * total) + first[a] * z[b] - second
+    row_sums[a == b] += total
+    outer = (weight * row_sums)[:, None] * along @ along.T
+    same = weighted @ smoothed.T
+    return _in_blocks(crossings, outer, same + same.T)
+
+
+def _in_blocks(crossings: FloatArray, outer: FloatArray, same: FloatArray) -> FloatArray:
+    d, q = crossings.shape[:2]
+    hessian = np.empty_like(crossings)
+    for (a, b), rows in zip(np.transpose(upper_indices(d)).tolist(), outer, strict=True):
+        half = crossings[a, :, b] + crossings[b, :, a]
+        block = 2.0 * (half + half.T - rows)
+        hessian[a, :, b] = hessian[b, :, a] = block + same if a == b else block
+    return hessian.reshape(d * q, d * q)

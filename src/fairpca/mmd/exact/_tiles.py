@@ -20,6 +20,7 @@ STRIP, STRIP_LENGTH = 256, 4096
 LEAST_STRIP = 32
 """Height below which a strip takes less time than its Python."""
 
+
 FillTiles = Callable[[slice, slice, Sequence[AnyArray]], None]
 
 

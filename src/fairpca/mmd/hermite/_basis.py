@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from sklearn.utils import gen_batches
 
+from fairpca import compiled
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.mmd._coordinates import main_body, principal_rotation
-from fairpca.mmd._recipe import HERMITE, Recipe, concatenated, hermite_table
-from fairpca.mmd.hermite._tree import ProductTree, lines_of_products, product_tree
-from fairpca.mmd.residual import FeatureValues
+from fairpca.mmd.hermite._recipe import ProductTree, Recipe, hermite_table, lines_of_products, product_tree
 
 NARROWEST = 0.05
 """Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
+
+PIECE_ROWS = 512
+"""Rows whose features are made at a time, 4 MB of a thousand."""
+
+SMALLEST = 1e-14
+"""Eigenvalue, relative to the largest, below which a feature adds no digit to sums in float64."""
 
 FARTHEST = 1400.0
 """Squared distance, in widths of the lowest function, from which on features are below every number that counts."""
@@ -35,8 +41,8 @@ class HermiteBasis:
     .. math:: \sqrt{n + 1}\, \psi_{n+1} &= \sqrt{1 - t^2}\, y \psi_n - \sqrt{n}\, t \psi_{n-1}, \\
               \psi_n' &= -(1 - t) y \psi_n + \sqrt{1 - t^2} \sqrt{n}\, \psi_{n-1}.
 
-    A feature is a product of one psi of each coordinate; the D products with the largest eigenvalues are kept, and
-    with each of them all of lower order.
+    A feature is a product of one psi of each coordinate; the D products with the largest eigenvalues are kept, fewer
+    where others are below `SMALLEST`, and with each of them all of lower order.
 
     Attributes
     ----------
@@ -69,13 +75,14 @@ class HermiteBasis:
             Projections of a sample of rows, in bandwidths. Those of few rows too far from the others for the kernel
             to see them do not count: the features are 0 there.
         n_features : int
-            D.
+            D at most.
         """
         Z = Z[main_body(Z)]
         rotation = principal_rotation(Z)
         squares = 6 * np.maximum((Z @ rotation).std(axis=0), NARROWEST) ** 2
         ratios = squares / (1 + np.sqrt(1 + squares)) ** 2
         tree = product_tree(list(range(Z.shape[1])), np.log(ratios), n_features)
+        tree = tree.first(int(np.count_nonzero(tree.logs >= math.log(SMALLEST))))
         orders = tree.made_indices
         return cls(rotation, ratios, tree, orders, _neighbours(orders, 1), _neighbours(orders, -1))
 
@@ -105,10 +112,6 @@ class HermiteBasis:
         self.tree.make_values(self._table(Y).astype(features.dtype, copy=False), features)
         return features
 
-    def at(self, Y: FloatArray) -> FeatureValues:
-        """Return the features at points of shape (d, n), in the axes."""
-        return FeatureValues(self.values(Y))
-
     def moments(self, Y: FloatArray, weights: FloatArray, squares: FloatArray | None = None) -> FloatArray:
         """Return the weighted sums of the features over points, of shape (n_columns, D).
 
@@ -121,8 +124,15 @@ class HermiteBasis:
         squares : ndarray of shape (n,), default=None
             If given, |Phi|^2 of each point is written to it.
         """
-        recipe = self.recipe
-        return recipe.moments(Y, weights, squares)[:, recipe.is_feature]
+        if compiled.is_compiled():
+            return self.recipe.moments(Y, weights, squares)[:, self.recipe.is_feature]
+        total = np.zeros((len(weights), self.n_features))
+        for piece in gen_batches(Y.shape[1], PIECE_ROWS):
+            features = self.values(Y[:, piece])
+            total += weights[:, piece] @ features.T
+            if squares is not None:
+                squares[piece] = squares_of(features)
+        return total
 
     def gradients(self, Y: FloatArray, coefficients: FloatArray) -> FloatArray:
         """Return the gradients of sum_f c_f Phi_f at each point, and of |Phi|^2 last, of shape (d, n_vectors + 1, n).
@@ -134,19 +144,32 @@ class HermiteBasis:
         coefficients : ndarray of shape (n_vectors, D)
             Vectors c.
         """
-        recipe = self.recipe
-        spread = np.zeros((len(coefficients), *recipe.shape))
-        spread[:, recipe.is_feature] = coefficients
-        return recipe.slopes(Y, spread, with_squares=True)
+        if compiled.is_compiled():
+            spread = np.zeros((len(coefficients), *self.recipe.shape))
+            spread[:, self.recipe.is_feature] = coefficients
+            return self.recipe.slopes(Y, spread)
+        found = np.empty((len(Y), len(coefficients) + 1, Y.shape[1]))
+        raised = [self.raised(coefficients, a) for a in range(len(Y))]
+        for piece in gen_batches(Y.shape[1], PIECE_ROWS):
+            features, y = self.values(Y[:, piece]), Y[:, piece]
+            sums = np.vstack([coefficients @ features, 2 * squares_of(features)])
+            for a, of_axis in enumerate(raised):
+                found[a, :-1, piece] = of_axis @ features
+                has_below = np.flatnonzero(self.orders[:, a])
+                below = features[self.below[a, has_below]]
+                factors = 2 * self.slopes[a] * np.sqrt(self.orders[has_below, a])
+                found[a, -1, piece] = np.einsum("f,fi,fi->i", factors, features[has_below], below)
+                found[a, :, piece] -= self.decay[a] * y[a] * sums
+        return found
 
     @cached_property
     def recipe(self) -> Recipe:
         """How the features come about, in the order in which the tree makes them."""
         sizes = self.orders.max(axis=0) + 1
-        table, lines, firsts = concatenated([hermite_table(t, n) for t, n in zip(self.ratios, sizes, strict=True)])
+        table = np.vstack([hermite_table(t, n) for t, n in zip(self.ratios, sizes, strict=True)])
         axes = np.column_stack([self.decay, np.sqrt(self.slopes)])
-        products, left, right, counts = lines_of_products(self.tree, firsts, 1 + len(table))
-        return Recipe(HERMITE, axes, table, lines, products, left, right, counts)
+        products, left, right, counts = lines_of_products(self.tree, 1 + np.cumsum(sizes) - sizes, 1 + len(table))
+        return Recipe(axes, table, sizes, products, left, right, counts)
 
     def raised(self, coefficients: FloatArray, a: int) -> FloatArray:
         """Return c^(a), with which d/dy_a sum_f c_f Phi_f = sum_f c^(a)_f Phi_f - (1 - t_a) y_a sum_f c_f Phi_f.
@@ -210,3 +233,8 @@ def _neighbours(orders: IntArray, step: int) -> IntArray:
 def _padded(vectors: FloatArray) -> FloatArray:
     """Append the 0 that missing features have."""
     return np.concatenate([vectors, np.zeros((len(vectors), 1))], axis=1)
+
+
+def squares_of(features: FloatArray) -> FloatArray:
+    """Return |Phi|^2 of each point, for features of shape (D, n)."""
+    return np.einsum("fi,fi->i", features, features)

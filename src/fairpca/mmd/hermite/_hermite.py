@@ -10,15 +10,20 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
 from fairpca.mmd._aligned import AlignedMMD
+from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._forms import factor, weighted_form
-from fairpca.mmd._measurement import Measurement
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
-from fairpca.mmd.hermite._hessian import second_order_field, second_order_sums_of_block
-from fairpca.mmd.hermite._passes import forces_of_block, moments_of_block, residuals_of_block, values_of_block
-from fairpca.mmd.hermite._widened import WidenedBasis
-from fairpca.mmd.residual import Remainder, Residuals, ResidualSample
+from fairpca.mmd.hermite._hessian import WidenedBasis, second_order_field, second_order_sums_of_block
+from fairpca.mmd.hermite._passes import (
+    Residuals,
+    forces_of_block,
+    moments_of_block,
+    residuals_of_block,
+    values_of_block,
+)
+from fairpca.mmd.hermite._sample import Remainder, ResidualSample
 from fairpca.rows import Partial, Rows
 
 MAKING = 20

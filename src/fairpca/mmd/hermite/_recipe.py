@@ -1,63 +1,36 @@
-"""Products of one-dimensional functions with the largest eigenvalues, made with one multiplication each."""
+"""Features that are products of one-dimensional functions: which, and their sums over rows without making them."""
 # SPDX-License-Identifier: MIT
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
-from typing import Protocol
 
 import numpy as np
 
-from fairpca._utils.typing import FloatArray, IntArray
+from fairpca import compiled
+from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 
+HERMITE = 0
+"""What the compiled loops call the tables of a recipe."""
 
-class ProductTree(Protocol):
-    """Functions of some coordinates, numbered by decreasing eigenvalue.
-
-    Attributes
-    ----------
-    logs : ndarray of shape (size,)
-        Logarithms of their eigenvalues, relative to the first.
-    indices : ndarray of shape (size, d)
-        Their orders in each coordinate; 0 for the coordinates of other trees.
-    """
-
-    @property
-    def logs(self) -> FloatArray: ...
-
-    @property
-    def indices(self) -> IntArray: ...
-
-    def first(self, size: int) -> "ProductTree":
-        """Return the tree of the first `size` functions."""
-
-    def values(self, table: FloatArray) -> FloatArray:
-        """Return the functions at n points, of shape (size, n), from a table of shape (n_orders, d, n)."""
-
-    @property
-    def made_indices(self) -> IntArray:
-        """The `indices` in the sequence of `make_values`."""
-
-    def make_values(self, table: FloatArray, out: FloatArray) -> None:
-        """Write the `values` to `out` in the sequence in which they are made, without the copy that sorts them."""
-
-    def add_lines(self, firsts: IntArray, products: list[tuple[int, int]], made: int) -> list[int]:
-        """Return the lines of a `Recipe` with the functions, after appending the products that make them.
-
-        Parameters
-        ----------
-        firsts : ndarray of shape (d,)
-            First line of the table of each coordinate.
-        products : list of pairs of int
-            Lines that are multiplied, so far.
-        made : int
-            Line of the first product.
-        """
+SIDE = 4
+"""Coefficients that the compiled loops read at a time."""
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """The functions of one coordinate, by their order."""
+    """The functions of one coordinate, by their order; a tree of functions by decreasing eigenvalue.
+
+    Attributes
+    ----------
+    coordinate : int
+        The coordinate.
+    logs : ndarray of shape (size,)
+        Logarithms of the eigenvalues, relative to the first.
+    indices : ndarray of shape (size, d)
+        Orders in each coordinate; 0 for the coordinates of other trees.
+    """
 
     coordinate: int
     logs: FloatArray
@@ -72,19 +45,34 @@ class Leaf:
         return cls(coordinate, log_ratios[coordinate] * orders, indices)
 
     def first(self, size: int) -> "Leaf":
+        """Return the tree of the first `size` functions."""
         return Leaf(self.coordinate, self.logs[:size], self.indices[:size])
 
     def values(self, table: FloatArray) -> FloatArray:
+        """Return the functions at n points, of shape (size, n), from a table of shape (n_orders, d, n)."""
         return table[: len(self.logs), self.coordinate]
 
     @property
     def made_indices(self) -> IntArray:
+        """The `indices` in the sequence of `make_values`."""
         return self.indices
 
     def make_values(self, table: FloatArray, out: FloatArray) -> None:
+        """Write the `values` to `out` in the sequence in which they are made, without the copy that sorts them."""
         out[...] = self.values(table)
 
     def add_lines(self, firsts: IntArray, products: list[tuple[int, int]], made: int) -> list[int]:
+        """Return the lines of a `Recipe` with the functions, after appending the products that make them.
+
+        Parameters
+        ----------
+        firsts : ndarray of shape (d,)
+            First line of the table of each coordinate.
+        products : list of pairs of int
+            Lines that are multiplied, so far.
+        made : int
+            Line of the first product.
+        """
         first = int(firsts[self.coordinate])
         return list(range(first, first + len(self.logs)))
 
@@ -106,13 +94,13 @@ class Branch:
         Positions by decreasing eigenvalue in the list of products, which goes through the left functions one by one.
     """
 
-    left: ProductTree
-    right: ProductTree
+    left: "ProductTree"
+    right: "ProductTree"
     counts: IntArray
     order: IntArray
 
     @classmethod
-    def of(cls, left: ProductTree, right: ProductTree, size: int) -> "Branch":
+    def of(cls, left: "ProductTree", right: "ProductTree", size: int) -> "Branch":
         """Choose the `size` products with the largest eigenvalues."""
         # Product (i, j) comes after all (i', j') with i' <= i and j' <= j, hence it needs (i + 1)(j + 1) <= size.
         reach = np.minimum(size // np.arange(1, len(left.logs) + 1), len(right.logs))
@@ -167,6 +155,9 @@ class Branch:
         ]
 
 
+ProductTree = Leaf | Branch
+
+
 def product_tree(coordinates: list[int], log_ratios: FloatArray, size: int) -> ProductTree:
     """Return the `size` products of the largest eigenvalues.
 
@@ -215,3 +206,105 @@ def _product_logs(left: ProductTree, right: ProductTree, counts: IntArray) -> Fl
 def _decreasing(left: ProductTree, right: ProductTree, counts: IntArray) -> IntArray:
     # Stable, so that among equals the products of one left function stay in the order of the right ones.
     return np.argsort(-_product_logs(left, right, counts), kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    r"""How features of rows come about in the compiled loops, as lines with one number for each row.
+
+    The first line is 1; then come tables of functions of each coordinate y_a, `sizes[a]` lines each; then products of
+    two earlier lines. A feature is the product of one of the left lines and one of the first `counts[i]` right lines.
+    The functions are
+
+    .. math:: \psi_0 = f e^{-r y^2/2}, \quad \psi_n = \alpha_n y \psi_{n-1} - \beta_n \psi_{n-2}, \quad
+              \psi_n' = \gamma_n \psi_{n-1} - r y \psi_n.
+
+    Attributes
+    ----------
+    axes : ndarray of shape (d, 2)
+        r and f for each coordinate.
+    table : ndarray of shape (sum of sizes, 3)
+        alpha, beta and gamma of each line of the tables.
+    sizes : ndarray of int of shape (d,)
+        Lines of each table.
+    products : ndarray of int of shape (n_products, 2)
+        Numbers of the lines that are multiplied.
+    left, right : int
+        Numbers of the first of the left and of the right lines.
+    counts : ndarray of int of shape (n_left,)
+        With how many right lines each left one is multiplied.
+    """
+
+    axes: FloatArray
+    table: FloatArray
+    sizes: IntArray
+    products: IntArray
+    left: int
+    right: int
+    counts: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_left, n_right)."""
+        return len(self.counts), int(self.counts.max())
+
+    @cached_property
+    def is_feature(self) -> BoolArray:
+        """Which products of a left and a right line are features, of shape (n_left, n_right)."""
+        return np.arange(self.shape[1]) < self.counts[:, None]
+
+    def moments(self, Y: FloatArray, weights: FloatArray, squares: FloatArray | None = None) -> FloatArray:
+        """Return sum_i w_ic left(y_i) right(y_i)', of shape (k, n_left, n_right), 0 where there is no feature.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Rows.
+        weights : ndarray of shape (k, n)
+            w.
+        squares : ndarray of shape (n,), default=None
+            If given, the sum of the squares of all features of each row is written to it.
+        """
+        Y, weights = np.ascontiguousarray(Y), np.ascontiguousarray(weights)
+        total = np.zeros((len(weights), *self.shape))
+        compiled.native.feature_moments(self._native, Y, weights, total, squares)
+        return total
+
+    def slopes(self, Y: FloatArray, coefficients: FloatArray) -> FloatArray:
+        """Return the gradients of sum_f c_f feature_f at each row, and of the sum of squares, of shape (d, k + 1, n).
+
+        Parameters
+        ----------
+        Y : ndarray of shape (d, n)
+            Rows.
+        coefficients : ndarray of shape (k, n_left, n_right)
+            c, 0 where there is no feature.
+        """
+        Y = np.ascontiguousarray(Y)
+        found = np.empty((len(Y), len(coefficients) + 1, Y.shape[1]))
+        n_left, n_right = self.shape
+        padded = np.pad(coefficients, ((0, 0), (0, -n_left % SIDE), (0, -n_right % SIDE)))
+        compiled.native.feature_slopes(self._native, Y, np.ascontiguousarray(padded), found)
+        return found
+
+    @cached_property
+    def _native(self) -> tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]:
+        # A right line j meets the left ones up to the last i with counts[i] > j.
+        conjugate = len(self.counts) - np.argmax(self.is_feature[::-1], axis=0).astype(np.int64)
+        arrays = (self.sizes, self.products, self.counts, conjugate)
+        integers = tuple(np.ascontiguousarray(each, dtype=np.int64) for each in arrays)
+        return HERMITE, self.left, self.right, self.axes, self.table, *integers  # type: ignore[return-value]
+
+
+def hermite_table(ratio: float, size: int) -> FloatArray:
+    r"""Return alpha, beta and gamma of the eigenfunctions of `HermiteBasis` with the ratio t, of shape (size, 3).
+
+    .. math:: \sqrt{n}\, \psi_n &= \sqrt{1 - t^2}\, y \psi_{n-1} - \sqrt{n - 1}\, t \psi_{n-2}, \\
+              \psi_n' &= \sqrt{1 - t^2} \sqrt{n}\, \psi_{n-1} - (1 - t) y \psi_n.
+    """
+    roots, slope = np.sqrt(np.arange(size)), math.sqrt(1 - ratio**2)
+    table = np.zeros((size, 3))
+    table[1:, 0] = slope / roots[1:]
+    table[1:, 1] = ratio * roots[:-1] / roots[1:]
+    table[:, 2] = slope * roots
+    return table

@@ -1,4 +1,4 @@
-"""Random rows that tell what features leave out of MMD^2, beside the heaviest rows, which are compared exactly."""
+"""What features leave out of MMD^2: the heaviest rows exactly, the others from a random sample."""
 # SPDX-License-Identifier: MIT
 
 import math
@@ -13,10 +13,11 @@ from sklearn.utils import gen_batches
 
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
+from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
-from fairpca.mmd.residual._heavy import HeavyRows, heaviness
-from fairpca.mmd.residual._sums import Features, FeaturesAt, Residuals, residuals_at
+from fairpca.mmd.hermite._basis import HermiteBasis
+from fairpca.mmd.hermite._passes import HeavyRows, Residuals, heaviness, residuals_at
 from fairpca.rows import StratifiedDraw, deal
 
 N_PARTS = 16
@@ -30,6 +31,9 @@ PIECE_ROWS = 4096 + 512
 
 CONFIDENCE = 0.999
 """Probability with which the error stays within the stated one."""
+
+PART_ROWS = (1024, 4096, 16384)
+"""Rows of the parts of the sample that tells what features leave out: the next where one is too few."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,14 @@ class ResidualSample:
         return cls(data, drawn, generator.permutation(len(drawn.indices)))
 
     @single_threaded_blas()
-    def estimate(self, V: FloatArray, basis: Features, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
+    def estimate(self, V: FloatArray, basis: HermiteBasis, heavy: HeavyRows) -> tuple[FloatArray, FloatArray]:
         """Return sum_{i != j} w_ic w_jc R(z_i, z_j) for each column c, and how far the estimate may be off.
 
         Parameters
         ----------
         V : ndarray of shape (r, d)
             Loading matrix.
-        basis : Features
+        basis : HermiteBasis
             The features.
         heavy : HeavyRows
             The heaviest of all rows.
@@ -103,26 +107,6 @@ class ResidualSample:
         sample = _Sample(Z, weights, residuals, strata, n_light, exact, heavy.level, largest, basis)
         left_out, errors = sample.estimate(self._parts(n_light))
         return among_heavy_rows(exact, basis) + left_out, errors
-
-    def residuals(self, V: FloatArray, basis: Features, moments: FloatArray) -> Residuals:
-        """Return what the sample knows of the sums over all rows, given their moments; heavy rows it does not know.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r, d)
-            Loading matrix.
-        basis : Features
-            The features.
-        moments : ndarray of shape (n_columns, D)
-            Their sums over all rows.
-        """
-        Z, attached = self.data.rows.sample(self.drawn.indices, self.data.along(V, basis.rotation).project)
-        weights = np.abs(self.data.comparison.columns.of(attached))
-        residuals = residuals_at(basis, Z)
-        strata, counts = self.drawn.strata, self.drawn.counts
-        stand_for = (counts / np.maximum(np.bincount(strata, minlength=len(counts)), 1))[strata]
-        diagonal, spread = (stand_for * residuals) @ weights**2, (stand_for * np.sqrt(residuals)) @ weights
-        return Residuals(moments, diagonal, spread, HeavyRows.none(Z.shape[1], weights.shape[1], searched=False))
 
     def _parts(self, n_light: IntArray) -> list[IntArray]:
         """Return the rows of each part; strata that may have few light rows are in all of them."""
@@ -153,7 +137,7 @@ class _Sample:
         How heavy all others are at most.
     largest : ndarray of shape (n_strata, n_columns)
         No less than the largest weight of a row of each stratum.
-    basis : Features
+    basis : HermiteBasis
         The features.
     """
 
@@ -165,7 +149,7 @@ class _Sample:
     heavy: HeavyRows
     level: float
     largest: FloatArray
-    basis: Features
+    basis: HermiteBasis
 
     def estimate(self, parts: list[IntArray]) -> tuple[FloatArray, FloatArray]:
         """Return 2 w_H'R w + sum_{i != j} w_i w_j R_ij over all light rows i, j and heavy rows H, and its error.
@@ -224,7 +208,7 @@ class _Sample:
         moments = np.zeros((len(self.counts), self.basis.n_features, self.weights.shape[1]))
         for piece, values in features:
             for s, own in _runs(self.strata[part[piece]]):
-                moments[s] += values.moments(own, weights[piece][own])
+                moments[s] += values[:, own] @ weights[piece][own]
         return light, moments
 
     def _felt(self, part: IntArray, weights: FloatArray) -> FloatArray:
@@ -247,9 +231,9 @@ class _Sample:
         felt = np.empty((3, len(stratum), moments.shape[2]))
         together = np.hstack([self._heavy_moments, moments.sum(axis=0)])
         for piece, values in features:
-            felt[0, piece], felt[1, piece] = np.hsplit(values.potentials(slice(None), together), 2)
+            felt[0, piece], felt[1, piece] = np.hsplit(values.T @ together, 2)
             for s, own in _runs(stratum[piece]):
-                felt[2, piece][own] = values.potentials(own, moments[s])
+                felt[2, piece][own] = values[:, own].T @ moments[s]
         return felt
 
     @cached_property
@@ -263,16 +247,16 @@ class _Features:
 
     Attributes
     ----------
-    basis : Features
+    basis : HermiteBasis
         The features.
     Z : ndarray of shape (n, d)
         The rows.
     """
 
-    basis: Features
+    basis: HermiteBasis
     Z: FloatArray
 
-    def __iter__(self) -> Iterator[tuple[slice, FeaturesAt]]:
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
         if len(self.Z) <= PIECE_ROWS:
             yield slice(0, len(self.Z)), self._all
             return
@@ -280,11 +264,11 @@ class _Features:
             yield piece, self._of(piece)
 
     @cached_property
-    def _all(self) -> FeaturesAt:
+    def _all(self) -> FloatArray:
         return self._of(slice(None))
 
-    def _of(self, piece: slice) -> FeaturesAt:
-        return self.basis.at(np.ascontiguousarray(self.Z[piece].T))
+    def _of(self, piece: slice) -> FloatArray:
+        return self.basis.values(np.ascontiguousarray(self.Z[piece].T))
 
 
 def _runs(strata: IntArray) -> Iterator[tuple[int, slice]]:
@@ -306,14 +290,14 @@ def _unseen_share(n_drawn: int, count: int, in_every_part: bool) -> float:
     return min(1.0, math.sqrt(2 * doubt * N_PARTS) / n_drawn)
 
 
-def among_heavy_rows(heavy: HeavyRows, basis: Features) -> FloatArray:
+def among_heavy_rows(heavy: HeavyRows, basis: HermiteBasis) -> FloatArray:
     """Return sum_{i != j} w_ic w_jc R(z_i, z_j) over the heavy rows, for each column c.
 
     Parameters
     ----------
     heavy : HeavyRows
         The rows.
-    basis : Features
+    basis : HermiteBasis
         The features.
     """
     if not len(heavy.weights):
@@ -321,3 +305,89 @@ def among_heavy_rows(heavy: HeavyRows, basis: Features) -> FloatArray:
     moments = basis.moments(np.ascontiguousarray(heavy.positions.T), heavy.weights.T)
     products = kernel_products(heavy.positions, heavy.weights, 1.0) - heavy.residuals[:, None] * heavy.weights
     return np.einsum("ic,ic->c", heavy.weights, products) - np.einsum("cf,cf->c", moments, moments)
+
+
+class Remainder:
+    """What features leave out of the discrepancies of rows: bounded, or estimated on samples that are drawn once.
+
+    Parameters
+    ----------
+    data : MeasuredRows
+        The rows.
+    seed : int
+        Draws the samples.
+    """
+
+    def __init__(self, data: MeasuredRows, seed: int) -> None:
+        self._data = data
+        self._seed = seed
+        self._samples: dict[int, ResidualSample] = {}
+
+    def value_and_bound(self, sums: Residuals) -> tuple[FloatArray, FloatArray]:
+        r"""Return the best estimate of the vector h without a sample and bounds on its errors.
+
+        With the residual r_i = 1 - \|Phi(z_i)\|^2 of the kernel at each row the estimate is h_D + sum_i w_i^2 r_i,
+        exact on the diagonal. Since the rest of the kernel is positive semidefinite, the exact h is at least h_D and at
+        most h_D + (sum_i \|w_i\| sqrt(r_i))^2.
+
+        Parameters
+        ----------
+        sums : Residuals
+            Those of all rows, for each column.
+        """
+        least, diagonal, most = self._range(sums)
+        estimate = least + diagonal
+        return estimate, np.maximum(estimate - least, most - estimate)
+
+    def value_and_error(
+        self, V: FloatArray, basis: HermiteBasis, sums: Residuals, sample: ResidualSample
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the vector h and its errors, exceeded with a probability of about one in a thousand.
+
+        What the features leave out off the diagonal is computed for the rows where it can be most, and estimated on a
+        sample for the others.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r, d)
+            Loading matrix.
+        basis : HermiteBasis
+            The features there.
+        sums : Residuals
+            Those of all rows, for each column.
+        sample : ResidualSample
+            Drawn from these rows.
+        """
+        least, diagonal, most = self._range(sums)
+        left_out, errors = map(self._data.sum_of_columns, sample.estimate(V, basis, sums.heavy))
+        values = np.clip(least + diagonal + left_out, least, most)
+        return values, np.minimum(errors, np.maximum(values - least, most - values))
+
+    def measured(self, V: FloatArray, basis: HermiteBasis, sums: Residuals, error: FloatArray) -> Measurement:
+        """Return the vector h with its errors, from a larger sample where they exceed `error`; see `value_and_error`.
+
+        Parameters
+        ----------
+        V, basis, sums
+            See `value_and_error`.
+        error : ndarray of shape (n_measures,)
+            What errors are small enough.
+        """
+        for part_rows in PART_ROWS:
+            measured = Measurement(*self.value_and_error(V, basis, sums, self._sample(part_rows)))
+            if np.all(measured.errors <= error):
+                break
+        return measured
+
+    def _sample(self, part_rows: int) -> ResidualSample:
+        """Return the sample with so many rows in a part."""
+        if part_rows not in self._samples:
+            generator = np.random.default_rng([self._seed, part_rows])
+            self._samples[part_rows] = ResidualSample.draw(self._data, generator, part_rows)
+        return self._samples[part_rows]
+
+    def _range(self, sums: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the least each h_j can be, what the residual's diagonal adds, and the most it can be."""
+        least = self._data.sum_of_columns(np.einsum("cf,cf->c", sums.moments, sums.moments))
+        most = least + self._data.sum_of_columns(sums.spread**2)
+        return least, self._data.sum_of_columns(sums.diagonal), most

@@ -13,12 +13,9 @@ from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
 from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import Table, Terms
+from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_audit
 from fairpca.cli._phrases import option_of
-from fairpca.cli._places import check_file
-from fairpca.cli._plain import plain
-from fairpca.cli._stages import Stages
 from fairpca.cli._study import known
-from fairpca.cli._words import out, print_json, show_audit
 from fairpca.comparison import People
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.tables import PreparedTable, Roles, prepare

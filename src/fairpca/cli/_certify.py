@@ -9,10 +9,8 @@ from fairpca._utils.warn import warn_user
 from fairpca.cli._audit import part
 from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import NewTable
-from fairpca.cli._plain import plain
-from fairpca.cli._stages import Stages
+from fairpca.cli._output import Stages, out, plain, print_json
 from fairpca.cli._study import known
-from fairpca.cli._words import out, print_json
 from fairpca.exceptions import TableWarning
 from fairpca.tables import Roles
 

@@ -9,11 +9,10 @@ import numpy as np
 from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.auditing import projections
 from fairpca.inference import PAIRED_ROWS, chance_levels, measure
-from fairpca.report._alignment import aligned
+from fairpca.report._before import share_kept
 from fairpca.report._case import Case
 from fairpca.report._colouring import Colouring
-from fairpca.report._points import Plane, in_the_plane
-from fairpca.report._spread import share_kept
+from fairpca.report._points import Plane, aligned, in_the_plane
 
 MOST_MODELS = 20
 SAMPLE_ROWS = 2**14

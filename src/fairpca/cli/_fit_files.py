@@ -6,18 +6,19 @@ import json
 import shlex
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fairpca import FairPCA
+from fairpca import FairPCA, FairPCAPath, __version__
 from fairpca._utils.files import writing
-from fairpca.cli._stages import Stages
+from fairpca.auditing import AuditResult, Certificate
+from fairpca.cli._options import Table
+from fairpca.cli._output import Stages, finite
 from fairpca.cli._study import known
-from fairpca.cli._words import finite
-from fairpca.cli.fit._found import Fitted
-from fairpca.cli.fit._metrics import metrics
 from fairpca.report import About, make_report
-from fairpca.table_model import TableModel
-from fairpca.tables import write_projections
+from fairpca.table_model import HeldOut, TableModel
+from fairpca.tables import PreparedTable, Roles, write_projections
 
 FILES = {
     "report": "report.html",
@@ -28,6 +29,90 @@ FILES = {
     "metrics": "metrics.json",
 }
 """What is written, and what it is called."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """All that a fit has found.
+
+    Attributes
+    ----------
+    choice : Table
+        The table.
+    roles : Roles
+        Which columns are what.
+    prepared : PreparedTable
+        Its rows.
+    held_out : HeldOut
+        Which of them were held out.
+    model, before : FairPCA
+        The fitted model, and plain PCA.
+    audit, audit_before : AuditResult
+        What held-out rows show of both.
+    certificate : Certificate or None
+        What can be said of the population.
+    path : FairPCAPath or None
+        The trade-off.
+    notes : tuple of str
+        What readers must know.
+    seconds : float
+        How long all of it took.
+    """
+
+    choice: Table
+    roles: Roles
+    prepared: PreparedTable
+    held_out: HeldOut
+    model: FairPCA
+    before: FairPCA
+    audit: AuditResult
+    audit_before: AuditResult
+    certificate: Certificate | None
+    path: FairPCAPath | None
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
+    """Return all numbers, as plain types.
+
+    Parameters
+    ----------
+    found : Fitted
+        What was found.
+    files : dict
+        What is where.
+    """
+    model, prepared = found.model, found.prepared
+    return {
+        "fairpca": __version__,
+        "table": str(found.choice.table),
+        "rows": {
+            "fitted": len(prepared.rows_train),
+            "held_out": len(prepared.rows_new),
+            "dropped": prepared.n_dropped,
+            "held_out_share": found.held_out.share,
+            "seed": found.held_out.random_state,
+        },
+        "columns": prepared.columns,
+        "notes": list(found.notes),
+        "converged": model.converged_,
+        "status": str(model.result_.status),
+        "n_components": model.n_components_,
+        "n_live_components": model.n_live_components_,
+        "variance_kept": float(model.explained_variance_ratio_.sum()),
+        "variance_kept_by_pca": float(found.before.explained_variance_ratio_.sum()),
+        "mmd2": model.mmd2_,
+        "tolerance": model.tolerance_,
+        "chance_level": model.chance_level_,
+        "expected_mmd2_new": model.expected_mmd2_new_,
+        "bandwidth": model.bandwidth_,
+        "measures": model.measures_,
+        "audit": found.audit.to_dict(),
+        "audit_of_pca": found.audit_before.to_dict(),
+        "seconds": found.seconds,
+        "files": files,
+    }
 
 
 def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches
 
 from fairpca._utils.typing import AnyArray
+from fairpca.release import Release
 from fairpca.rows import dense, is_dask, is_sparse
 
 OF_PROJECTIONS = ("components_", "mean_", "scale_", "constant_features_", "n_live_components_")
@@ -24,7 +26,8 @@ def model_digest(reduction: Any) -> str | None:
     Parameters
     ----------
     reduction : Any
-        A fitted projection of this package, `PCA`, `IncrementalPCA`, or components as rows.
+        A fitted projection of this package, `PCA`, `IncrementalPCA`, a certified `Release` of cells, a pipeline of such
+        steps, or components as rows.
     """
     parts = _parts(reduction)
     if parts is None:
@@ -61,6 +64,14 @@ def rows_digest(X: Any, attached: AnyArray) -> str | None:
 
 
 def _parts(reduction: Any) -> dict[str, Any] | None:
+    if isinstance(reduction, Pipeline):
+        steps = [_parts(step) for step in reduction]
+        known = [step for step in steps if step is not None]
+        if len(known) < len(steps):
+            return None
+        return {f"{k} {name}": part for k, step in enumerate(known) for name, part in step.items()}
+    if isinstance(reduction, Release):
+        return _parts_of_release(reduction)
     if all(hasattr(reduction, name) for name in OF_PROJECTIONS):
         return {name: getattr(reduction, name) for name in OF_PROJECTIONS}
     if isinstance(reduction, PCA | IncrementalPCA) and hasattr(reduction, "components_"):
@@ -69,6 +80,15 @@ def _parts(reduction: Any) -> dict[str, Any] | None:
     if hasattr(reduction, "transform") or isinstance(reduction, str) or not np.iterable(reduction):
         return None
     return {"components_": reduction}
+
+
+def _parts_of_release(release: Release) -> dict[str, Any] | None:
+    if release.kind != "cells" or not hasattr(release, "certificate_"):
+        return None
+    level = int(np.flatnonzero(release.levels_ == release.level_)[0])
+    cells = release.places_.levels[level]
+    released = cells if release.output == "codes" else release.places_.values_of(level)[cells]
+    return {"centres": release.places_.centres, "cells": cells, "released": released}
 
 
 def _add(digest: Any, table: Any) -> None:

@@ -4,6 +4,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairpca._utils.typing import FloatArray
@@ -59,6 +60,22 @@ def _table(X: Any) -> Any:
     return compressed(X) if is_sparse(X) else check_array(X, dtype=np.float64, input_name="X")
 
 
+def learned(reduction: Any, name: str, default: Any = None) -> Any:
+    """Return an attribute of a reduction, of a pipeline that of the last step that has it.
+
+    Parameters
+    ----------
+    reduction : Any
+        What reduces.
+    name : str
+        Of the attribute.
+    default : Any, default=None
+        Where there is none.
+    """
+    steps = [step for _, step in reduction.steps[::-1]] if isinstance(reduction, Pipeline) else [reduction]
+    return next((getattr(step, name) for step in steps if hasattr(step, name)), default)
+
+
 def looks_like_training_rows(reduction: Any, X: Any) -> bool:
     """Tell whether rows have the number and the means of those that a reduction was fitted to.
 
@@ -69,6 +86,8 @@ def looks_like_training_rows(reduction: Any, X: Any) -> bool:
     X : array-like, or sparse array or matrix, of shape (n, p)
         Rows.
     """
+    if isinstance(reduction, Pipeline):
+        reduction = reduction[0]
     mean, n_rows = getattr(reduction, "mean_", None), getattr(reduction, "n_samples_", None)
     if mean is None or is_dask(X) or np.shape(X)[0] != n_rows:
         return False

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fairpca._utils.extras import require
-from fairpca.auditing._origin import Origin
+from fairpca.auditing._settings import Origin
 from fairpca.auditing._words import text_of, verdict
 from fairpca.auditing.certificates import Certificate
 from fairpca.plots import AuditDisplay
+from fairpca.release import AnyClassifierBound
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,9 @@ class AuditResult:
 
     Attributes
     ----------
+    any_classifier : AnyClassifierBound or None
+        What no classifier can do with these data, however it is built; None where nothing follows, as of projections
+        that differ from person to person, or of continuous attributes.
     measures : list of dict
         One for each measure: what is compared (`name`, `attribute`, `among`, `kind`, `n_rows`, `sides`, `weight`), the
         plug-in `mmd2` (and `mmd2_error` where rows are too many for all pairs), the `chance_level`, their difference
@@ -41,6 +45,7 @@ class AuditResult:
         Fingerprints, terms and seed: what has to be the same for the same numbers.
     """
 
+    any_classifier: AnyClassifierBound | None
     measures: list[dict[str, Any]]
     adversaries: list[dict[str, Any]]
     parity: list[dict[str, Any]]
@@ -94,7 +99,8 @@ class AuditResult:
     def to_dict(self) -> dict[str, Any]:
         """Return all findings as plain numbers, lists and dicts."""
         summary = {name: getattr(self, name) for name in ("mmd2", "chance_level", "excess", "upper_bound")}
-        return {name: value for name, value in asdict(self).items() if name != "origin"} | summary
+        bound = {"any_classifier": None if self.any_classifier is None else self.any_classifier.to_dict()}
+        return {name: value for name, value in asdict(self).items() if name != "origin"} | bound | summary
 
     def certificate(self) -> Certificate:
         """Return what was shown of the model, in a form that can be saved and verified by others.

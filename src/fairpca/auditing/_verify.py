@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_random_state
 from fairpca._utils.progress import say_with
 from fairpca.auditing._audit import audited
 from fairpca.auditing._digest import model_digest
+from fairpca.auditing._promise import verify_promise
 from fairpca.auditing._reduction import looks_like_training_rows
 from fairpca.auditing._result import AuditResult
 from fairpca.auditing._settings import Settings
-from fairpca.auditing.certificates import Certificate, Verification, installed
+from fairpca.auditing.certificates import Certificate, PromiseCertificate, Verification, installed
 from fairpca.comparison import People, Terms
 from fairpca.inference import LEAST_ROWS
 
@@ -33,7 +34,7 @@ OTHER_LOTS = 0.1
 
 
 def verify(
-    certificate: Certificate,
+    certificate: Certificate | PromiseCertificate,
     model: Any,
     X: Any,
     y: Any = None,
@@ -47,10 +48,10 @@ def verify(
 
     Parameters
     ----------
-    certificate : Certificate
+    certificate : Certificate or PromiseCertificate
         What was certified, see `fairpca.load_certificate`.
     model : fitted transformer or array-like of shape (n_components, n_features)
-        The model that it is said to be of.
+        The model that it is said to be of; of a release, the pipeline that ends in it.
     X : array-like, or Dask array or frame, of shape (n_samples, n_features)
         Rows that were used neither to fit nor to choose it: the audited ones or others.
     y : array-like of shape (n_samples,), default=None
@@ -71,7 +72,7 @@ def verify(
     That other rows do not confirm a certificate is no proof against it: their own bound is a matter of chance, too, and
     fewer rows show less. What they say is in `differences`.
     """
-    if not isinstance(certificate, Certificate):
+    if not isinstance(certificate, Certificate | PromiseCertificate):
         raise TypeError(
             f"certificate must be a Certificate, as fairpca.load_certificate reads it from a file; got "
             f"{type(certificate).__name__}."
@@ -79,10 +80,13 @@ def verify(
     digest = model_digest(model)
     if digest is None:
         raise TypeError(
-            f"model must be a fitted projection of this package, PCA, IncrementalPCA or an array of components, which "
-            f"have fingerprints; got {type(model).__name__}."
+            f"model must be a fitted projection of this package, PCA, IncrementalPCA, a certified release of "
+            f"cells, a pipeline of such steps or an array of components, which have fingerprints; got "
+            f"{type(model).__name__}."
         )
     people = People(sensitive_features, y, control_features, sample_weight)
+    if isinstance(certificate, PromiseCertificate):
+        return verify_promise(certificate, model, X, people)
     settings, training_rows = _settings(certificate, random_state), looks_like_training_rows(model, X)
     found = audited(model, X, people, Terms.named(**certificate.terms), settings, training_rows)
     same_model, same_rows = digest == certificate.model, _same_rows(certificate, found)

@@ -16,7 +16,8 @@ def text_of(audit: "AuditResult") -> str:
     audit : AuditResult
         The findings.
     """
-    lines = [
+    lines = [] if audit.any_classifier is None else [str(audit.any_classifier), ""]
+    lines += [
         f"Audit of {audit.n_rows} rows that were not used to fit, as the caller says: {audit.n_components} components, "
         f"bandwidth {audit.bandwidth:.4g}.",
         "",

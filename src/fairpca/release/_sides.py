@@ -32,6 +32,10 @@ BERRY_ESSEEN = 0.5606
 I. Tyurin, "New estimates of the convergence rate in the Lyapunov theorem", arXiv:0912.0726, abstract.
 """
 
+EQUAL_GROUPS = 0.4
+"""T of groups that do not differ is about this times q sqrt(C - 1) for C cells that are about as large: E|x| of a
+normal variable is sqrt(2 / pi), and half of the sum of |differences| is taken."""
+
 VARIANCES = np.append(0.0, np.geomspace(1e-4, 0.25, 1500))
 """Ends of the intervals of variances that are looked at; Bernstein's inequality settles the first. Finer changes c by
 less than a thousandth."""

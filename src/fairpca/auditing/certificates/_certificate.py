@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairpca.auditing.certificates._file import read, write
+from fairpca.auditing.certificates._file import write
 from fairpca.auditing.certificates._schema import MEASURE, check_certificate
 from fairpca.comparison import Terms
 from fairpca.inference import LEAST_ROWS
@@ -88,7 +88,7 @@ class Certificate:
         return cls(
             model=origin.model,
             n_components=audit.n_components,
-            terms=_plain_terms(origin.terms),
+            terms=plain_terms(origin.terms),
             measures=[
                 {name: measure[name] for name in MEASURE} | {"sides": list(measure["sides"])}
                 for measure in audit.measures
@@ -122,20 +122,18 @@ class Certificate:
         write(path, fields)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Certificate":
-        """Read what `save` has written, and refuse anything else.
+    def from_fields(cls, where: str, fields: dict[str, Any]) -> "Certificate":
+        """Take the fields of a file, and refuse any others.
 
         Parameters
         ----------
-        path : path
-            Of the file.
+        where : str
+            The file.
+        fields : dict
+            What it says.
         """
-        fields = read(path)
-        check_certificate(str(path), fields)
-        try:
-            Terms.named(**fields["terms"])
-        except ValueError as error:
-            raise ValueError(f"{path} asks for a comparison that is unknown here: {error}") from None
+        check_certificate(where, fields)
+        check_terms(where, fields["terms"])
         for measure in fields["measures"]:
             _check_rows(measure)
             measure.update({name: math.nan for name, value in measure.items() if value is None})
@@ -154,22 +152,6 @@ class Certificate:
         return "\n".join(lines)
 
 
-def load_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate; nothing in the file is run.
-
-    Parameters
-    ----------
-    path : path
-        A file that `Certificate.save` has written.
-
-    Returns
-    -------
-    certificate : Certificate
-        What it says. `fairpca.verify` tells whether it holds.
-    """
-    return Certificate.load(path)
-
-
 def installed() -> dict[str, str]:
     """Return the versions of the packages that numbers depend on."""
     versions = environment()["versions"]
@@ -186,7 +168,30 @@ def _check_rows(measure: dict[str, Any]) -> None:
         )
 
 
-def _plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
+def check_terms(where: str, terms: dict[str, Any]) -> None:
+    """Refuse comparisons that this version does not know.
+
+    Parameters
+    ----------
+    where : str
+        The file.
+    terms : dict
+        How people are compared.
+    """
+    try:
+        Terms.named(**terms)
+    except ValueError as error:
+        raise ValueError(f"{where} asks for a comparison that is unknown here: {error}") from None
+
+
+def plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
+    """Return how people are compared in plain types, or refuse what has no name.
+
+    Parameters
+    ----------
+    terms : dict
+        How they are compared.
+    """
     if not isinstance(terms["fairness"], str):
         raise ValueError(
             f"fairness={terms['fairness']!r} cannot travel, for whoever verifies the certificate does not have it; "

@@ -9,7 +9,9 @@ from typing import Any
 from fairpca._utils import strict_json
 from fairpca._utils.files import writing
 
-FORMAT = "fairpca certificate"
+FORMAT, PROMISE = "fairpca certificate", "fairpca promise"
+"""What was shown of a projection by a kernel, and of a release for every classifier."""
+
 SCHEMA = 1
 """Grows with every change of the fields."""
 
@@ -17,7 +19,7 @@ MOST_BYTES = 10 * 2**20
 """A certificate has a few thousand."""
 
 
-def write(path: str | os.PathLike[str], fields: dict[str, Any]) -> None:
+def write(path: str | os.PathLike[str], fields: dict[str, Any], kind: str = FORMAT) -> None:
     """Write a file in one step.
 
     Parameters
@@ -26,14 +28,16 @@ def write(path: str | os.PathLike[str], fields: dict[str, Any]) -> None:
         Where to.
     fields : dict
         Plain types.
+    kind : str, default="fairpca certificate"
+        What it is.
     """
-    text = json.dumps({"format": FORMAT, "schema": SCHEMA} | fields, indent=2, allow_nan=False)
+    text = json.dumps({"format": kind, "schema": SCHEMA} | fields, indent=2, allow_nan=False)
     with writing(Path(path)) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of a file, those of this schema only.
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Return what a file is and its fields, those of this schema only.
 
     Parameters
     ----------
@@ -48,9 +52,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         found = strict_json.parse(content)
     except ValueError as error:
         raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
-    if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
+    kind = found.pop("format", None) if isinstance(found, dict) else None
+    if kind not in (FORMAT, PROMISE):
         raise ValueError(f"{path} is no certificate: it does not say that its format is {FORMAT!r}.")
     schema = found.pop("schema", None)
     if type(schema) is not int or schema != SCHEMA:
         raise ValueError(f"{path} has the schema {schema!r}; this version of fairpca reads schema {SCHEMA} only.")
-    return found
+    return kind, found

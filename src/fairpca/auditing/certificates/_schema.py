@@ -81,6 +81,53 @@ TERMS: dict[str, Kind] = {
 }
 
 
+PROMISE: dict[str, Kind] = {
+    "promise": TEXT,
+    "chosen": TEXT,
+    "release": DIGEST,
+    "kind": TEXT,
+    "target": PROBABILITY,
+    "n_cells": whole(1),
+    "n_levels": whole(1),
+    "against": TEXT,
+    "terms": TABLE,
+    "measures": TABLES,
+    "confidence": CONFIDENCE,
+    "slack_kind": TEXT,
+    "n_rows": whole(1),
+    "rows": DIGEST_OR_NULL,
+    "versions": TEXTS,
+}
+
+PROMISED: dict[str, Kind] = {
+    "name": TEXT,
+    "attribute": TEXT,
+    "among": TEXT,
+    "n_rows": whole(1),
+    "sides": COUNTS,
+    "distance": PROBABILITY,
+    "slack": POSITIVE,
+    "upper_bound": PROBABILITY,
+    "accuracy": PROBABILITY,
+}
+
+
+def check_promise(where: str, record: Mapping[str, Any]) -> None:
+    """Refuse anything but the fields of what is promised of a release.
+
+    Parameters
+    ----------
+    where : str
+        Where they come from, in words.
+    record : mapping
+        The fields.
+    """
+    check_fields(where, record, PROMISE)
+    check_fields(f"{where}, terms,", record["terms"], TERMS)
+    for number, measure in enumerate(record["measures"]):
+        check_fields(f"{where}, measure {number},", measure, PROMISED)
+
+
 def check_certificate(where: str, record: Mapping[str, Any]) -> None:
     """Refuse anything but the fields of a certificate.
 

@@ -104,13 +104,19 @@ def fit(
     asked: given.FitTerms,
     held_out: given.HeldOutShare = 0.3,
     with_path: Annotated[bool, typer.Option("--path/--no-path", help="Show the trade-off in the report.")] = True,
+    promise: Annotated[
+        float | None,
+        typer.Option(
+            help="Certify a release: no decision made from it has a gap above this, as 0.10.", show_default=False
+        ),
+    ] = None,
     seed: given.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("fairpca-out"),
     as_json: given.AsJson = False,
 ) -> None:
     """Fit fair components to a table, audit them on rows held out, and write a report, a model and the projections."""
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, as_json))
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, as_json))
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")
@@ -196,10 +202,13 @@ def plan(
     rows: Annotated[int | None, typer.Option(help="Rows today, where groups are shares.", show_default=False)] = None,
     power: Annotated[float, typer.Option(help="Probability of success where groups do not differ.")] = 0.8,
     confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
+    promise: Annotated[
+        float | None, typer.Option(help="Plan for fairpca fit --promise instead.", show_default=False)
+    ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Say how many people an audit needs, or what those at hand can show."""
-    run_plan(epsilon, components, groups, rows, power, confidence, as_json)
+    """Say how many people an audit or a promise needs, or what those at hand can show."""
+    run_plan(epsilon, components, groups, rows, power, confidence, promise, as_json)
 
 
 @app.command(

@@ -9,15 +9,16 @@ from rich.console import Console
 
 from fairpca.auditing import AuditResult, Certificate
 from fairpca.cli._fit_files import FILES, Fitted, metrics, write
+from fairpca.cli._guard import NOT_MET
 from fairpca.cli._options import FitTerms, Table
 from fairpca.cli._output import Stages, check_folder, columns_table, out, plain, print_json, show_audit
 from fairpca.cli._path import trade_off
 from fairpca.cli._phrases import in_options
+from fairpca.cli._promise import FILES as OF_PROMISE
+from fairpca.cli._promise import check_people, check_promise, promised, show_promise
 from fairpca.cli._study import audited, fitted, plain_pca, read
 from fairpca.table_model import HeldOut
 from fairpca.tables import PreparedTable, Roles
-
-NOT_MET = 1
 
 
 def find(
@@ -27,6 +28,7 @@ def find(
     prepared: PreparedTable,
     held_out: HeldOut,
     with_path: bool,
+    promise: float | None,
     notes: tuple[str, ...],
     stages: Stages,
     began: float,
@@ -41,6 +43,8 @@ def find(
         What is asked of the fit.
     with_path : bool
         Whether the trade-off is traced.
+    promise : float or None
+        The largest gap of any decision that is to be promised.
     notes : tuple of str
         What is to be said of the table.
     stages : Stages
@@ -49,7 +53,11 @@ def find(
         When the work began.
     """
     seed = held_out.random_state
-    model = fitted(asked.model(prepared.people_train.y, seed), prepared, stages)
+    wanted = asked.model(prepared.people_train.y, seed)
+    if promise is not None:
+        check_people(promise, wanted, prepared)
+    model = fitted(wanted, prepared, stages)
+    release = None if promise is None else promised(promise, model, prepared, seed, stages)
     before = plain_pca(model, prepared, stages)
     prepared.release()
     found, found_before = (audited(each, prepared, seed, stages) for each in (model, before))
@@ -67,6 +75,7 @@ def find(
         found_before,
         certificate,
         path,
+        release,
         tuple(map(in_options, (*notes, *reasons, *remarks))),
         time.perf_counter() - began,
     )
@@ -130,6 +139,8 @@ def show(found: Fitted, files: dict[str, str], shown: int) -> None:
         How many of the notes were shown before.
     """
     console = out()
+    if found.promise is not None:
+        show_promise(console, found.promise)
     console.print(f"\n{plain(found.model.summary())}")
     kept = 100 * float(found.before.explained_variance_ratio_.sum())
     console.print(f"Plain PCA keeps {kept:.1f} % of the variance.")
@@ -150,6 +161,7 @@ def run_fit(
     seed: int,
     folder: Path,
     with_path: bool,
+    promise: float | None,
     as_json: bool,
 ) -> int:
     """Fit a model to a table, audit it on held-out rows, and write everything into a folder.
@@ -170,6 +182,8 @@ def run_fit(
         Where to.
     with_path : bool
         Whether the report shows the trade-off.
+    promise : float or None
+        As above.
     as_json : bool
         Whether the numbers are printed as JSON.
 
@@ -179,7 +193,8 @@ def run_fit(
         0, or 1 where the tolerance is not met.
     """
     asked.check_people(roles)
-    check_folder(folder, FILES.values(), [choice.table])
+    check_promise(promise, asked)
+    check_folder(folder, [*FILES.values(), *OF_PROMISE.values()], [choice.table])
     began = time.perf_counter()
     with Stages() as stages:
         prepared, used, said = read(choice, roles, share, seed, stages)
@@ -187,7 +202,7 @@ def run_fit(
             notes = (*prepared.notes, *said)
             if not as_json:
                 show_columns(prepared, notes)
-            found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, notes, stages, began)
+            found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, promise, notes, stages, began)
             files = write(found, folder, stages)
     document = metrics(found, files)
     if as_json:

@@ -15,6 +15,7 @@ from fairpca._utils.files import writing
 from fairpca.auditing import AuditResult, Certificate
 from fairpca.cli._options import Table
 from fairpca.cli._output import Stages, finite
+from fairpca.cli._promise import Promised, write_promise
 from fairpca.cli._study import known
 from fairpca.report import About, make_report
 from fairpca.table_model import HeldOut, TableModel
@@ -53,6 +54,8 @@ class Fitted:
         What can be said of the population.
     path : FairPCAPath or None
         The trade-off.
+    promise : Promised or None
+        The certified release, where one was asked for.
     notes : tuple of str
         What readers must know.
     seconds : float
@@ -69,6 +72,7 @@ class Fitted:
     audit_before: AuditResult
     certificate: Certificate | None
     path: FairPCAPath | None
+    promise: Promised | None
     notes: tuple[str, ...]
     seconds: float
 
@@ -96,6 +100,7 @@ def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
         },
         "columns": prepared.columns,
         "notes": list(found.notes),
+        "promise": None if found.promise is None else found.promise.to_dict(),
         "converged": model.converged_,
         "status": str(model.result_.status),
         "n_components": model.n_components_,
@@ -133,21 +138,14 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         What is where.
     """
     files = {what: str(folder / name) for what, name in FILES.items()}
-    model = found.model
-    table_model = TableModel.of_fitted(
-        found.prepared.encoder, model, found.roles, found.held_out, found.choice.options()
-    )
-    table_model.save(files["model"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when the table was read
-        write_projections(
-            files["projected"],
-            found.choice.file,
-            found.prepared.encoder,
-            model.transform,
-            row_numbers=True,
-            callback=stages.rows,
-        )
+    model, parts = found.model, (found.roles, found.held_out, found.choice.options())
+    TableModel.of_fitted(found.prepared.encoder, model, *parts).save(files["model"])
+    write_rows(found, files["projected"], model, stages)
+    files |= write_promise(found.promise, folder)
+    if found.promise is not None:
+        released = TableModel.of_fitted(found.prepared.encoder, model, *parts, found.promise.release)
+        released.save(files["release"])
+        write_rows(found, files["released"], released.reduction_, stages, row_numbers=False)
     write_loadings(Path(files["loadings"]), model, found.prepared.feature_names)
     if found.certificate is not None:
         found.certificate.save(files["certificate"])
@@ -163,6 +161,7 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         before=found.before,
         audit=found.audit,
         audit_before=found.audit_before,
+        release=None if found.promise is None else found.promise.release,
         about=about(found),
         file=files["report"],
         random_state=found.held_out.random_state,
@@ -171,6 +170,34 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         text = json.dumps(finite(metrics(found, files)), ensure_ascii=False, allow_nan=False, indent=1)
         temporary.write_text(text + "\n", encoding="utf-8")
     return files
+
+
+def write_rows(found: Fitted, file: str, reduction: Any, stages: Stages, row_numbers: bool = True) -> None:
+    """Write all rows after a reduction.
+
+    Parameters
+    ----------
+    found : Fitted
+        What was found.
+    file : str
+        Where to.
+    reduction : fitted transformer
+        Of the features.
+    stages : Stages
+        Told how far it is.
+    row_numbers : bool, default=True
+        Whether rows are numbered; no promise speaks of numbers, which may go by group.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when the table was read
+        write_projections(
+            file,
+            found.choice.file,
+            found.prepared.encoder,
+            reduction.transform,
+            row_numbers=row_numbers,
+            callback=stages.rows,
+        )
 
 
 def about(found: Fitted) -> About:

@@ -14,8 +14,9 @@ from typer.core import TyperGroup
 
 from fairpca.cli._output import plain
 from fairpca.cli._phrases import in_options
+from fairpca.exceptions import OutOfReachError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+NOT_MET, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 EXPECTED = (OSError, ValueError, TypeError, ImportError, MemoryError, RecursionError)
 """What users can bring about."""
@@ -44,6 +45,9 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # whoever read the results has read enough
+        except OutOfReachError as error:
+            print_error(errors, in_options(sentence_of(error)))
+            raise typer.Exit(NOT_MET) from None
         except EXPECTED as error:
             print_error(errors, in_options(sentence_of(error)))
             raise typer.Exit(BAD_INPUT) from None

@@ -140,9 +140,10 @@ def run_transform(
             file,
             choice.file,
             model.encoder,
-            model.model_.transform,
+            model.reduction_.transform,
             keep=keep,
-            row_numbers=True,
+            # No promise speaks of row numbers, which may go by group.
+            row_numbers=model.release_ is None,
             unknown=unknown,
             callback=stages.rows,
         )

@@ -139,6 +139,8 @@ def show_audit(console: Console, found: AuditResult) -> None:
     found : AuditResult
         The findings.
     """
+    if found.any_classifier is not None:
+        console.print(plain(str(found.any_classifier)))
     at_most = f"at most\n({100 * found.confidence:g} %)"
     headings = ("compared", "rows", "MMD²", "by\nchance", "p over\nscales", at_most)
     rows = [

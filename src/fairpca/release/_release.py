@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, check_random_state, column_or_1d, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, check_random_state, column_or_1d, validate_data
 
 from fairpca._utils.checks import check_confidence, check_integer, check_name, check_number
 from fairpca._utils.typing import AnyArray, FloatArray
@@ -224,11 +224,7 @@ class Release(TransformerMixin, BaseEstimator):
         is_drawn = self.kind == "noise" and Z.shape[1] > noise.MOST_GRID
         alpha = (1.0 - self.confidence) * (1.0 - noise.DRAWN_SHARE if is_drawn else 1.0)
         allowed = target * (1.0 - sum(errors))
-        slacks = np.array([each.slack(alpha, largest_weight) for each in sides])
-        if slacks.max() >= allowed:
-            worst = sides[int(np.argmax(slacks))]
-            needed = worst.rows_needed(alpha, allowed, largest_weight)
-            raise OutOfReachError(_too_few_rows(worst.record, target, slacks.max() / (1.0 - sum(errors)), needed))
+        slacks = _slacks(sides, alpha, target, 1.0 - sum(errors), largest_weight)
         passed, found, n_levels = -1, np.zeros(len(sides)), 0
         coarsest = found
         for level, distances in enumerate(self._distances(Z, sides)):
@@ -249,6 +245,33 @@ class Release(TransformerMixin, BaseEstimator):
         self.level_ = float(self.levels_[passed])
         self.certificate_ = shown.after_search(target, n_levels)
         return self
+
+    def check_target(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any,
+        target: float = 0.10,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> None:
+        """Refuse a target for which rows are too few whatever is released of them, before any fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows that `certify` will get, whose numbers are not looked at.
+        y, sensitive_features, control_features, sample_weight
+            What is known of them.
+        target : float, default=0.10
+            The promise.
+        """
+        check_number("target", target, above=0.0, below=1.0)
+        people = People(sensitive_features, y, control_features, sample_weight)
+        check_same_rows(X, people.tables)
+        sides, _ = sides_of(people, _num_samples(X), self._checked_terms(), self.against)
+        _slacks(sides, 1.0 - self.confidence, target)
 
     def trade_off(
         self,
@@ -491,6 +514,18 @@ class Release(TransformerMixin, BaseEstimator):
         draws = noise.normal_draws(secret, release, people, Z.shape[1])
         self._key_check, self._released = check, released
         return noise.rounded(Z + self.level_ * draws, self.level_)
+
+
+def _slacks(
+    sides: list[Sides], alpha: float, target: float, factor: float = 1.0, largest_weight: float | None = None
+) -> FloatArray:
+    """Return what is added to each T, if the target leaves room for that."""
+    slacks = np.array([each.slack(alpha, largest_weight) for each in sides])
+    if slacks.max() >= factor * target:
+        worst = sides[int(np.argmax(slacks))]
+        needed = worst.rows_needed(alpha, factor * target, largest_weight)
+        raise OutOfReachError(_too_few_rows(worst.record, target, slacks.max() / factor, needed))
+    return slacks
 
 
 def _variance(Z: FloatArray, masses: FloatArray) -> float:

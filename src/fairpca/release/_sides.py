@@ -149,6 +149,23 @@ def _slack(squares: float, heaviest: float, alpha: float) -> float:
     return q * constant(heaviest / q, alpha)
 
 
+def least_bound(m: int, n: int, confidence: float, n_cells: int = 1) -> float:
+    """Return what rows of two groups can show of cells, about, where the released groups do not differ.
+
+    Parameters
+    ----------
+    m, n : int
+        Rows of the two.
+    confidence : float
+        Of the bound.
+    n_cells : int, default=1
+        Cells; of one no T is added: nothing can be shown below.
+    """
+    squares = 1.0 / m + 1.0 / n
+    slack = _slack(squares, 1.0 / min(m, n), 1.0 - confidence)
+    return slack + EQUAL_GROUPS * math.sqrt((n_cells - 1) * squares)
+
+
 def constant(heaviest: float, alpha: float) -> float:
     r"""Return c: with probability 1 - alpha a weighted mean difference D of rows in [0, 1] is above its mean - c q.
 

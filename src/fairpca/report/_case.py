@@ -14,6 +14,7 @@ from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same
 from fairpca.estimator import FairPCA
 from fairpca.inference import ComparedRows
 from fairpca.path import FairPCAPath
+from fairpca.release import Release
 from fairpca.report._before import Before, before_of, share_kept, spread_of
 from fairpca.report._colouring import Colouring, colourings
 from fairpca.report._words import plain, quoted
@@ -109,6 +110,8 @@ class Case:
         The model.
     path : FairPCAPath or None
         Models along tolerances.
+    release : Release or None
+        What is released of the projections.
     X : array-like of shape (n, p)
         New rows.
     people : People
@@ -139,6 +142,7 @@ class Case:
 
     model: Any
     path: Any
+    release: Release | None
     X: Any
     people: People
     n_rows: int
@@ -171,6 +175,8 @@ class Wanted:
         Models along tolerances.
     before : fitted transformer, array of components or None
         What it is compared with.
+    release : Release or None
+        What is released of the projections.
     audits : tuple of AuditResult or None
         Of what it is compared with and of the model, where there are such.
     about : About
@@ -188,6 +194,7 @@ class Wanted:
     model: Any
     path: Any
     before: Any
+    release: Release | None
     audits: tuple[AuditResult | None, AuditResult | None]
     about: About
     title: str | None
@@ -235,6 +242,26 @@ def check_path(path: Any, model: Any) -> None:
         )
 
 
+def check_release(release: Any, model: Any) -> None:
+    """Refuse what is no certified release of the projections of the model.
+
+    Parameters
+    ----------
+    release : Release or None
+        What the user passed.
+    model : FairPCA
+        The reported model.
+    """
+    if release is None:
+        return
+    if not isinstance(release, Release) or release.kind != "cells" or not hasattr(release, "certificate_"):
+        raise TypeError('release must be a certified Release with kind="cells".')
+    if release.n_features_in_ != model.n_components_:
+        raise ValueError(
+            f"release takes {release.n_features_in_} columns, but the model has {model.n_components_} components."
+        )
+
+
 def prepare(wanted: Wanted, X: Any, people: People) -> Case:
     """Project, compare and audit the new rows.
 
@@ -264,6 +291,7 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
     return Case(
         model=model,
         path=wanted.path,
+        release=wanted.release,
         X=X,
         people=people,
         n_rows=len(Z),

@@ -14,7 +14,7 @@ from fairpca._utils.files import writing
 from fairpca._utils.progress import say_with
 from fairpca.auditing import AuditResult
 from fairpca.comparison import People
-from fairpca.report._case import Case, Wanted, about_from, check_model, check_path, prepare
+from fairpca.report._case import Case, Wanted, about_from, check_model, check_path, check_release, prepare
 from fairpca.report._render import render_report
 from fairpca.report._summary import summarise
 
@@ -60,7 +60,8 @@ class Report:
         return path
 
     def __str__(self) -> str:
-        return "\n".join([self.summary["title"], "", *(said["text"] for said in self.summary["verdicts"])])
+        promise = [] if self.summary["promise"] is None else [self.summary["promise"]["words"]]
+        return "\n".join([*promise, self.summary["title"], "", *(said["text"] for said in self.summary["verdicts"])])
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, which cannot touch the notebook."""
@@ -80,6 +81,7 @@ def make_report(
     sample_weight: Any = None,
     path: Any = None,
     before: Any = None,
+    release: Any = None,
     audit: AuditResult | None = None,
     audit_before: AuditResult | None = None,
     about: Any = None,
@@ -111,6 +113,9 @@ def make_report(
     before : fitted transformer or array of components, default=None
         What the model is compared with, in the same units. None takes the loosest model of `path` where that is plain
         PCA, else plain PCA of these rows, and the page says so.
+    release : Release, default=None
+        What is released of the projections, with the certificate that it got on these rows: the page begins with its
+        promise, and says what others would have cost.
     audit, audit_before : AuditResult, default=None
         Audits of both on these rows, where they were made already.
     about : About or mapping, default=None
@@ -154,10 +159,12 @@ def make_report(
     _check_folder(file)
     fitted = check_model(model)
     check_path(path, fitted)
+    check_release(release, fitted)
     wanted = Wanted(
         model=fitted,
         path=path,
         before=before,
+        release=release,
         audits=(audit_before, audit),
         about=about_from(about),
         title=title,

@@ -12,7 +12,7 @@ from fairpca.metrics import communality
 from fairpca.report._case import Case
 from fairpca.report._colouring import NO_NAME, Colouring
 from fairpca.report._points import QUANTILES, densities, drawn_rows, scatter
-from fairpca.report._trade_off import trade_off
+from fairpca.report._trade_off import promise, trade_off
 from fairpca.report._words import (
     MOST_CHARACTERS,
     alerts,
@@ -203,6 +203,7 @@ def summarise(case: Case) -> dict[str, Any]:
     rows = drawn_rows(case)
     facts = {
         "title": plain(case.title),
+        "promise": promise(case),
         "asked": _asked(case),
         "kept": _kept(case),
         "audit": findings(case),

@@ -358,7 +358,7 @@ def test_files_of_other_kinds_are_refused(tmp_path):
 def test_what_cannot_be_verified_is_refused(case, saved):
     with pytest.raises(TypeError, match="reads it from a file; got str"):
         case.verify(str(saved))
-    for model in (FairPCA(2), make_pipeline(PCA(2)).fit(case.seen), "model", 3.0):
+    for model in (FairPCA(2), make_pipeline(StandardScaler(), PCA(2)).fit(case.seen), "model", 3.0):
         with pytest.raises(TypeError, match="model must be a fitted projection"):
             case.verify(model=model)
     assert fairpca.verify is verify

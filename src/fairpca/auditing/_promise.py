@@ -11,7 +11,11 @@ from fairpca.auditing._digest import model_digest, rows_digest
 from fairpca.auditing._reduction import learned, looks_like_training_rows, projections
 from fairpca.auditing.certificates import PromiseCertificate, Verification, installed, plain_terms
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare
-from fairpca.release import AnyClassifierBound, Release, any_classifier_bound
+from fairpca.release import AnyClassifierBound, Release, any_classifier_bound, least_bound
+
+
+WORTH_SAYING = 0.5
+"""The largest bound of data that are no release that is stated: above, adversaries show more than it does."""
 
 
 def release_of(reduction: Any) -> Release | None:
@@ -76,7 +80,7 @@ def bound_for_every_classifier(
     if promised is not None and found.upper_bound < promised.upper_bound:
         # The level may have been chosen by these rows.
         found = found.after_search(promised.upper_bound, promised.n_levels)
-    return None if found.upper_bound >= 1.0 else found
+    return found if release is not None or found.upper_bound <= WORTH_SAYING else None
 
 
 def certificate_of_release(
@@ -182,8 +186,14 @@ def _of_bounds(certificate: PromiseCertificate, found: AnyClassifierBound, same:
         yield f"Compared on these rows, but not certified: {'; '.join(new)}."
     if found.upper_bound > certificate.target:
         worst = max(found.measures, key=lambda measure: float(measure["upper_bound"]))
-        beyond = worst["distance"] > certificate.target
-        reason = "their distance itself is above it" if beyond else "too few rows, or chance, can do that"
+        m, n = worst["sides"]
+        equal, least = (least_bound(m, n, certificate.confidence, k) for k in (certificate.n_cells, 1))
+        if worst["distance"] - (equal - least) > certificate.target:
+            reason = "their distance itself is above it"
+        elif equal > certificate.target:
+            reason = f"so few cannot show it of {certificate.n_cells} cells, even where groups do not differ"
+        else:
+            reason = "too few rows, or chance, can do that"
         yield (
             f"{worst['name']}: these rows show a distance of at most {found.upper_bound:.3f}, more than the promised "
             f"{certificate.target:g}; {reason}."

@@ -20,8 +20,8 @@ class AuditResult:
     Attributes
     ----------
     any_classifier : AnyClassifierBound or None
-        What no classifier can do with these data, however it is built; None where nothing follows, as of projections
-        that differ from person to person, or of continuous attributes.
+        What no classifier can do with these data, however it is built; None where next to nothing follows, as of
+        projections that differ from person to person, and for continuous attributes.
     measures : list of dict
         One for each measure: what is compared (`name`, `attribute`, `among`, `kind`, `n_rows`, `sides`, `weight`), the
         plug-in `mmd2` (and `mmd2_error` where rows are too many for all pairs), the `chance_level`, their difference

@@ -88,7 +88,7 @@ def check_people(target: float, model: FairPCA, prepared: PreparedTable) -> None
         The rows.
     """
     try:
-        _release(model).check_target(**known(prepared.people_new), target=target)
+        _release(model).check_target(prepared.X_new, **known(prepared.people_new), target=target)
     except OutOfReachError as error:
         raise OutOfReachError(f"{error} {NOTHING}") from None
 
@@ -137,7 +137,11 @@ def show_promise(console: Console, found: Promised) -> None:
         The certified release.
     """
     console.print(f"\n[bold]The promise[/bold]\n{plain(str(found.certificate))}")
-    console.print(f"It is of the released rows, which tell {found.certificate.n_cells} cells apart. {SAME_ROWS}")
+    kept = next(cost["variance"] for cost in found.costs if cost["target"] == found.certificate.target)
+    console.print(
+        f"It is of the released rows, rounded to {found.certificate.n_cells} cells, which keep {100 * kept:.1f} % of "
+        f"the variance of the projections. {SAME_ROWS}"
+    )
 
 
 def write_promise(found: Promised | None, folder: Path) -> dict[str, str]:

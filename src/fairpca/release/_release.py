@@ -279,7 +279,7 @@ class Release(TransformerMixin, BaseEstimator):
         y: Any = None,
         *,
         sensitive_features: Any,
-        targets: Sequence[float] = TARGETS,
+        targets: Sequence[float] | None = None,
         control_features: Any = None,
         sample_weight: Any = None,
     ) -> list[dict[str, Any]]:
@@ -293,8 +293,8 @@ class Release(TransformerMixin, BaseEstimator):
             Rows that were not used to fit.
         y, sensitive_features, control_features, sample_weight
             See `fairpca.any_classifier_bound`.
-        targets : sequence of float, default=(0.05, 0.1, 0.15, 0.2)
-            Promises.
+        targets : sequence of float, default=None
+            Promises; by default .05, .1, .15, .2 and the one that was certified.
 
         Returns
         -------
@@ -305,6 +305,9 @@ class Release(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "levels_")
         if self.kind != "cells":
             raise ValueError(f'trade_off speaks of the variance of cells; this release has kind="{self.kind}".')
+        if targets is None:
+            own = [self.certificate_.upper_bound] if hasattr(self, "certificate_") else []
+            targets = sorted({*TARGETS, *own})
         for target in targets:
             check_number("targets", target, above=0.0, below=1.0)
         terms, people = self._checked_terms(), People(sensitive_features, y, control_features, sample_weight)
@@ -548,12 +551,11 @@ def _too_different(sides: Sides, target: float, distance: float, slack: float, f
     q = math.sqrt(sides.squares)
     # What chance adds to T of two cells is left to shrink with the rows.
     own = max(0.0, distance - EQUAL_GROUPS * q)
-    needed = sides.record["n_rows"] * ((distance + slack - own) / max(factor * target - own, 1e-300)) ** 2
-    more = (
-        f"about {math.ceil(needed):,} rows may reach it"
-        if own < 0.9 * factor * target
-        else "more rows do not help, for the groups differ by more than that"
-    )
+    room = factor * target - own
+    more = "more rows do not help, for its groups differ by about as much"
+    if room > 0.1 * factor * target:
+        needed = math.ceil(sides.record["n_rows"] * ((distance + slack - own) / room) ** 2)
+        more = f"about {needed:,} rows may reach it"
     rows = " and ".join(map(str, sides.record["sides"]))
     return (
         f"target={target:g} is out of reach: with {rows} rows ({sides.record['name']}) the coarsest level of the "

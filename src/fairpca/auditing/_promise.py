@@ -13,7 +13,6 @@ from fairpca.auditing.certificates import PromiseCertificate, Verification, inst
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare
 from fairpca.release import AnyClassifierBound, Release, any_classifier_bound, least_bound
 
-
 WORTH_SAYING = 0.5
 """The largest bound of data that are no release that is stated: above, adversaries show more than it does."""
 

@@ -95,6 +95,15 @@ fit {cert} -s sex | is JSON, not a table
 fit {d}/out/report.html -s sex | is a page of HTML or XML, not a table
 fit /dev/null -s sex | /dev/null is not a plain file, which can be read more than once
 fit /dev/zero -s sex | /dev/zero is not a plain file, which can be read more than once
+fit {good} -s sex --promise 0 | --promise 0.0 must be between 0 and 1
+fit {good} -s sex --promise 1 | --promise 1.0 must be between 0 and 1
+fit {good} -s sex --promise -0.1 | --promise -0.1 must be between 0 and 1
+fit {good} -s sex --promise nan | --promise nan must be between 0 and 1
+fit {good} -s sex --promise little | invalid value for '--promise'
+fit {good} -s weight --continuous weight --promise 0.1 | --promise speaks of groups, and --continuous of amounts
+plan --promise 0 | --promise 0.0 must be between 0 and 1
+plan 0.01 --promise 0.1 | epsilon is of an audit, and --promise of a release
+plan --promise 1e-9 | --promise 1e-09 is less than 1e+09 rows could show
 transform {model} | missing argument 'table'
 transform {good} {model} | cannot be loaded: it is no model file, or not the whole of one
 transform {good} {good} | cannot be loaded: it is no model file, or not the whole of one

@@ -13,6 +13,7 @@ from cli_tables import PLAIN, answer, people, run, written
 from damaged_files import members_of
 from fairpca import FairPCA
 from fairpca.auditing import verify
+from fairpca.planning import plan_promise
 from fairpca.tables import Roles, prepare
 
 SEX = ["--sensitive", "sex", *PLAIN]
@@ -230,9 +231,12 @@ def test_other_methods_are_left_out_where_they_cannot_compare(place, options, re
 )
 def test_a_plan_is_that_of_the_library(options, settings):
     expected = fairpca.plan(settings.pop("epsilon", None), **settings)
+    groups = {name: settings[name] for name in ("groups", "rows", "confidence") if name in settings}
+    promise = plan_promise(**groups)
     found = answer("plan", *options)
+    assert found.pop("promise") == json.loads(json.dumps(asdict(promise)))
     assert found == json.loads(json.dumps({name: as_list(value) for name, value in asdict(expected).items()}))
-    assert run("plan", *options).stdout.strip() == str(expected)
+    assert run("plan", *options).stdout.strip() == f"{expected}\n{promise}".strip()
 
 
 def as_list(value):

@@ -50,6 +50,10 @@ class NotCertifiedWarning(UserWarning):
     """No model could be shown to keep below a target on new people, or a release was not certified."""
 
 
+class OutOfReachError(ValueError):
+    """No release can be shown to keep a promise on these rows: they are too few, or their groups too different."""
+
+
 class RankWarning(UserWarning):
     """More components were asked for than the data have dimensions."""
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray
 from fairpca.estimator import FairPCA
+from fairpca.release import Release
 from fairpca.saving import write_archive
 from fairpca.tables import Roles, TableEncoder, TableOptions
 
@@ -49,11 +51,15 @@ class TableModel(TransformerMixin, BaseEstimator):
         Which rows of the table were held out, where some were.
     options : TableOptions, default=None
         How the columns of people are read, where that is known.
+    release : Release, default=None
+        What is released of the reduced rows in place of them.
 
     Attributes
     ----------
     model_ : FairPCA
         The fitted model; it has all that was learned.
+    release_ : Release or None
+        The fitted release. Of `fairpca fit --promise` it is certified.
 
     Examples
     --------
@@ -77,12 +83,14 @@ class TableModel(TransformerMixin, BaseEstimator):
         roles: Roles | None = None,
         held_out: HeldOut | None = None,
         options: TableOptions | None = None,
+        release: Release | None = None,
     ) -> None:
         self.encoder = encoder
         self.model = model
         self.roles = roles
         self.held_out = held_out
         self.options = options
+        self.release = release
 
     @classmethod
     def of_fitted(
@@ -92,6 +100,7 @@ class TableModel(TransformerMixin, BaseEstimator):
         roles: Roles | None = None,
         held_out: HeldOut | None = None,
         options: TableOptions | None = None,
+        release: Release | None = None,
     ) -> "TableModel":
         """Put a fitted model together with the encoder of its rows.
 
@@ -101,15 +110,27 @@ class TableModel(TransformerMixin, BaseEstimator):
             As above.
         fitted : FairPCA
             A model that was fitted to rows of the encoder.
+        release : Release, default=None
+            A release that was fitted to its projections.
         """
         check_is_fitted(fitted)
         if fitted.n_features_in_ != encoder.n_features:
             raise ValueError(
                 f"the model has {fitted.n_features_in_} features, but the encoder makes {encoder.n_features}."
             )
-        model = cls(encoder, clone(fitted), roles, held_out, options)
-        model.model_ = fitted
+        if release is not None and release.n_features_in_ != fitted.n_components_:
+            raise ValueError(
+                f"the release takes {release.n_features_in_} columns; the model has {fitted.n_components_} components."
+            )
+        model = cls(encoder, clone(fitted), roles, held_out, options, None if release is None else clone(release))
+        model.model_, model.release_ = fitted, release
         return model
+
+    @property
+    def reduction_(self) -> Any:
+        """What reduces features: the fitted model, or a pipeline of it and its release."""
+        check_is_fitted(self)
+        return self.model_ if self.release_ is None else make_pipeline(self.model_, self.release_)
 
     def fit(
         self,
@@ -134,13 +155,15 @@ class TableModel(TransformerMixin, BaseEstimator):
         self : TableModel
             The fitted model.
         """
-        self.model_ = clone(self.model).fit(
-            self.encoder.encode(table, known=self._columns_with_roles()),
-            y,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_weight=sample_weight,
-        )
+        people = {
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "sample_weight": sample_weight,
+        }
+        X = self.encoder.encode(table, known=self._columns_with_roles())
+        self.model_, self.release_ = clone(self.model).fit(X, y, **people), None
+        if self.release is not None:
+            self.release_ = clone(self.release).fit(self.model_.transform(X), y, **people)
         return self
 
     def transform(self, table: Any) -> AnyArray:
@@ -154,10 +177,11 @@ class TableModel(TransformerMixin, BaseEstimator):
         Returns
         -------
         Z : ndarray of shape (n, n_components)
-            Their projections. Features of categories that the fit did not know are 0, with a warning.
+            Their projections, or what is released of them. Features of categories that the fit did not know are 0, with
+            a warning.
         """
         check_is_fitted(self)
-        return self.model_.transform(self.encoder.encode(table, known=self._columns_with_roles()))
+        return self.reduction_.transform(self.encoder.encode(table, known=self._columns_with_roles()))
 
     def _columns_with_roles(self) -> tuple[str, ...]:
         return () if self.roles is None else tuple(self.roles.by_column)
@@ -171,12 +195,13 @@ class TableModel(TransformerMixin, BaseEstimator):
             For pipelines.
         """
         check_is_fitted(self)
-        return self.model_.get_feature_names_out()
+        return self.reduction_.get_feature_names_out()
 
     def summary(self) -> str:
-        """Return what is kept and what new people will show, in words."""
+        """Return what is kept and what new people will show, in words; first what is promised, where something is."""
         check_is_fitted(self)
-        return self.model_.summary()
+        promised = getattr(self.release_, "certificate_", None)
+        return "\n".join([*([] if promised is None else [str(promised)]), self.model_.summary()])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `fairpca.load` reads, see `FairPCA.save`.

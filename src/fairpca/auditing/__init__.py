@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.auditing._audit import audit as audit
-from fairpca.auditing._certificate import Certificate as Certificate, load_certificate as load_certificate
+from fairpca.auditing._certificate import Certificate as Certificate, Verification as Verification
+from fairpca.auditing._promise import certificate_of_release as certificate_of_release
+from fairpca.auditing._promise_certificate import (
+    PromiseCertificate as PromiseCertificate,
+    load_certificate as load_certificate,
+)
 from fairpca.auditing._reduction import projections as projections
 from fairpca.auditing._result import AuditResult as AuditResult
-from fairpca.auditing._verify import Verification as Verification, verify as verify
+from fairpca.auditing._verify import verify as verify

@@ -15,7 +15,15 @@ from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, parity_gaps, try_classifier, try_regressor
-from fairpca.auditing._reduction import Origin, looks_like_training_rows, model_digest, projections, rows_digest
+from fairpca.auditing._promise import bound_for_every_classifier
+from fairpca.auditing._reduction import (
+    Origin,
+    learned,
+    looks_like_training_rows,
+    model_digest,
+    projections,
+    rows_digest,
+)
 from fairpca.auditing._result import AuditResult, Settings, examine
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
 from fairpca.exceptions import TrainingRowsWarning
@@ -48,8 +56,8 @@ def audit(
     Parameters
     ----------
     reduction : fitted transformer, array-like of shape (n_components, n_features) or None
-        What is audited: a `FairPCA`, any fitted reduction of scikit-learn, components as rows, or None where `X` holds
-        reduced rows.
+        What is audited: a `FairPCA`, any fitted reduction of scikit-learn, a certified `Release` or a pipeline that
+        ends in one, components as rows, or None where `X` holds reduced rows or what is released of them.
     X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
         Rows that were used neither to fit nor to choose the reduction; what is said holds for such rows only.
     y : array-like of shape (n_samples,), default=None
@@ -89,6 +97,10 @@ def audit(
     The bandwidth that was fitted with is blind to finer differences, so tests look at a quarter to twice of it, and
     adversaries at anything they can learn. Bounds speak of the kernel of that one bandwidth.
 
+    Of released data, which have few different rows, there is a bound for every classifier, too
+    (`AuditResult.any_classifier`). For a certified release it is never below the target of its `certify`, for the level
+    may have been chosen by these rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -102,7 +114,7 @@ def audit(
     >>> bool(found.p_value < 0.01), bool(found.upper_bound > found.mmd2)
     (True, True)
     """
-    fitted_with = {name: getattr(reduction, name) for name in Terms.__dataclass_fields__ if hasattr(reduction, name)}
+    fitted_with = {name: learned(reduction, name, value) for name, value in vars(Terms()).items()}
     chosen = Terms.named(**(fitted_with | terms))
     names = check_adversaries(adversaries)
     check_integer("n_permutations", n_permutations, least=19)
@@ -151,6 +163,7 @@ def audited(
     with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
         found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
     return AuditResult(
+        any_classifier=bound_for_every_classifier(reduction, Z, people, terms, compared, settings.confidence),
         measures=findings.records,
         adversaries=found_by,
         parity=gaps,
@@ -185,7 +198,7 @@ def _in_memory(X: Any, people: People) -> tuple[People, Any]:
 def _bandwidth(sigma: str | float | None, reduction: Any, Z: FloatArray, compared: Compared) -> float:
     if isinstance(sigma, float):
         return sigma
-    fitted = getattr(reduction, "bandwidth_", None)
+    fitted = learned(reduction, "bandwidth_")
     if sigma is None and fitted is not None:
         return float(fitted)
     return median_bandwidth(Z, masses_of(compared.attached))

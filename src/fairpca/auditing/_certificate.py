@@ -33,7 +33,9 @@ from fairpca.versions import environment
 if TYPE_CHECKING:
     from fairpca.auditing._result import AuditResult
 
-FORMAT = "fairpca certificate"
+FORMAT, PROMISE = "fairpca certificate", "fairpca promise"
+"""What was shown of a projection by a kernel, and of a release for every classifier."""
+
 
 SCHEMA = 1
 """Grows with every change of the fields."""
@@ -104,6 +106,53 @@ TERMS: dict[str, Kind] = {
 }
 
 
+PROMISE_FIELDS: dict[str, Kind] = {
+    "promise": TEXT,
+    "chosen": TEXT,
+    "release": DIGEST,
+    "kind": TEXT,
+    "target": PROBABILITY,
+    "n_cells": whole(1),
+    "n_levels": whole(1),
+    "against": TEXT,
+    "terms": TABLE,
+    "measures": TABLES,
+    "confidence": CONFIDENCE,
+    "slack_kind": TEXT,
+    "n_rows": whole(1),
+    "rows": DIGEST_OR_NULL,
+    "versions": TEXTS,
+}
+
+PROMISED: dict[str, Kind] = {
+    "name": TEXT,
+    "attribute": TEXT,
+    "among": TEXT,
+    "n_rows": whole(1),
+    "sides": COUNTS,
+    "distance": PROBABILITY,
+    "slack": POSITIVE,
+    "upper_bound": PROBABILITY,
+    "accuracy": PROBABILITY,
+}
+
+
+def check_promise(where: str, record: Mapping[str, Any]) -> None:
+    """Refuse anything but the fields of what is promised of a release.
+
+    Parameters
+    ----------
+    where : str
+        Where they come from, in words.
+    record : mapping
+        The fields.
+    """
+    check_fields(where, record, PROMISE_FIELDS)
+    check_fields(f"{where}, terms,", record["terms"], TERMS)
+    for number, measure in enumerate(record["measures"]):
+        check_fields(f"{where}, measure {number},", measure, PROMISED)
+
+
 def check_certificate(where: str, record: Mapping[str, Any]) -> None:
     """Refuse anything but the fields of a certificate.
 
@@ -120,7 +169,7 @@ def check_certificate(where: str, record: Mapping[str, Any]) -> None:
         check_fields(f"{where}, measure {number},", measure, MEASURE)
 
 
-def write(path: str | os.PathLike[str], fields: dict[str, Any]) -> None:
+def write(path: str | os.PathLike[str], fields: dict[str, Any], kind: str = FORMAT) -> None:
     """Write a file in one step.
 
     Parameters
@@ -129,14 +178,16 @@ def write(path: str | os.PathLike[str], fields: dict[str, Any]) -> None:
         Where to.
     fields : dict
         Plain types.
+    kind : str, default="fairpca certificate"
+        What it is.
     """
-    text = json.dumps({"format": FORMAT, "schema": SCHEMA} | fields, indent=2, allow_nan=False)
+    text = json.dumps({"format": kind, "schema": SCHEMA} | fields, indent=2, allow_nan=False)
     with writing(Path(path)) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of a file, those of this schema only.
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Return what a file is and its fields, those of this schema only.
 
     Parameters
     ----------
@@ -151,12 +202,13 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         found = parse(content)
     except ValueError as error:
         raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
-    if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
+    kind = found.pop("format", None) if isinstance(found, dict) else None
+    if kind not in (FORMAT, PROMISE):
         raise ValueError(f"{path} is no certificate: it does not say that its format is {FORMAT!r}.")
     schema = found.pop("schema", None)
     if type(schema) is not int or schema != SCHEMA:
         raise ValueError(f"{path} has the schema {schema!r}; this version of fairpca reads schema {SCHEMA} only.")
-    return found
+    return kind, found
 
 
 @dataclass(frozen=True)
@@ -229,7 +281,7 @@ class Certificate:
         return cls(
             model=origin.model,
             n_components=audit.n_components,
-            terms=_plain_terms(origin.terms),
+            terms=plain_terms(origin.terms),
             measures=[
                 {name: measure[name] for name in MEASURE} | {"sides": list(measure["sides"])}
                 for measure in audit.measures
@@ -263,20 +315,18 @@ class Certificate:
         write(path, fields)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Certificate":
-        """Read what `save` has written, and refuse anything else.
+    def from_fields(cls, where: str, fields: dict[str, Any]) -> "Certificate":
+        """Take the fields of a file, and refuse any others.
 
         Parameters
         ----------
-        path : path
-            Of the file.
+        where : str
+            The file.
+        fields : dict
+            What it says.
         """
-        fields = read(path)
-        check_certificate(str(path), fields)
-        try:
-            Terms.named(**fields["terms"])
-        except ValueError as error:
-            raise ValueError(f"{path} asks for a comparison that is unknown here: {error}") from None
+        check_certificate(where, fields)
+        check_terms(where, fields["terms"])
         for measure in fields["measures"]:
             _check_rows(measure)
             measure.update({name: math.nan for name, value in measure.items() if value is None})
@@ -295,20 +345,52 @@ class Certificate:
         return "\n".join(lines)
 
 
-def load_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate; nothing in the file is run.
+@dataclass(frozen=True)
+class Verification:
+    """What rows say of a certificate.
 
-    Parameters
+    Attributes
     ----------
-    path : path
-        A file that `Certificate.save` has written.
-
-    Returns
-    -------
-    certificate : Certificate
-        What it says. `fairpca.verify` tells whether it holds.
+    holds : bool
+        Whether these rows, with this model, show what was certified.
+    differences : list of str
+        Why not: a sentence for each reason.
+    same_model : bool
+        Whether it is the model that was certified.
+    same_rows : bool or None
+        Whether they are the rows that were audited, in their order; None where that is unknown.
+    upper_bound : float
+        U of the worst measure, from these rows; of the audited rows of a release, which chose its level, the target.
+    mmd2 : float or None
+        MMD^2 of the same measure; None of a release.
+    certified : float
+        The U of the certificate, or the target of a release.
+    confidence : float
+        Of both.
+    n_rows : int
+        Rows that were looked at.
     """
-    return Certificate.load(path)
+
+    holds: bool
+    differences: list[str]
+    same_model: bool
+    same_rows: bool | None
+    upper_bound: float
+    mmd2: float | None
+    certified: float
+    confidence: float
+    n_rows: int
+
+    def __str__(self) -> str:
+        which = {True: "the audited rows", False: "other rows than the audited", None: "whether audited is not known"}
+        rows = f"{self.n_rows} rows ({which[self.same_rows]})"
+        if not self.holds:
+            return "\n".join([f"NOT confirmed by {rows}:", *(f"  - {sentence}" for sentence in self.differences)])
+        what = "a distance between groups" if self.mmd2 is None else "an MMD^2"
+        return (
+            f"The certificate holds: it is this model, and {rows} show {what} of at most {self.upper_bound:.2g} with "
+            f"{100 * self.confidence:g} % confidence, where {self.certified:.2g} was certified."
+        )
 
 
 def installed() -> dict[str, str]:
@@ -327,7 +409,30 @@ def _check_rows(measure: dict[str, Any]) -> None:
         )
 
 
-def _plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
+def check_terms(where: str, terms: dict[str, Any]) -> None:
+    """Refuse comparisons that this version does not know.
+
+    Parameters
+    ----------
+    where : str
+        The file.
+    terms : dict
+        How people are compared.
+    """
+    try:
+        Terms.named(**terms)
+    except ValueError as error:
+        raise ValueError(f"{where} asks for a comparison that is unknown here: {error}") from None
+
+
+def plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
+    """Return how people are compared in plain types, or refuse what has no name.
+
+    Parameters
+    ----------
+    terms : dict
+        How they are compared.
+    """
     if not isinstance(terms["fairness"], str):
         raise ValueError(
             f"fairness={terms['fairness']!r} cannot travel, for whoever verifies the certificate does not have it; "

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.data import sums_of_block
+from fairpca.release import Release
 from fairpca.rows import compressed, compute, dense, is_dask, is_sparse, rows_in_memory
 
 OF_PROJECTIONS = ("components_", "mean_", "scale_", "constant_features_", "n_live_components_")
@@ -55,7 +57,8 @@ def model_digest(reduction: Any) -> str | None:
     Parameters
     ----------
     reduction : Any
-        A fitted projection of this package, `PCA`, `IncrementalPCA`, or components as rows.
+        A fitted projection of this package, `PCA`, `IncrementalPCA`, a certified `Release` of cells, a pipeline of such
+        steps, or components as rows.
     """
     parts = _parts(reduction)
     if parts is None:
@@ -92,6 +95,14 @@ def rows_digest(X: Any, attached: AnyArray) -> str | None:
 
 
 def _parts(reduction: Any) -> dict[str, Any] | None:
+    if isinstance(reduction, Pipeline):
+        steps = [_parts(step) for step in reduction]
+        known = [step for step in steps if step is not None]
+        if len(known) < len(steps):
+            return None
+        return {f"{k} {name}": part for k, step in enumerate(known) for name, part in step.items()}
+    if isinstance(reduction, Release):
+        return _parts_of_release(reduction)
     if all(hasattr(reduction, name) for name in OF_PROJECTIONS):
         return {name: getattr(reduction, name) for name in OF_PROJECTIONS}
     if isinstance(reduction, PCA | IncrementalPCA) and hasattr(reduction, "components_"):
@@ -100,6 +111,15 @@ def _parts(reduction: Any) -> dict[str, Any] | None:
     if hasattr(reduction, "transform") or isinstance(reduction, str) or not np.iterable(reduction):
         return None
     return {"components_": reduction}
+
+
+def _parts_of_release(release: Release) -> dict[str, Any] | None:
+    if release.kind != "cells" or not hasattr(release, "certificate_"):
+        return None
+    level = int(np.flatnonzero(release.levels_ == release.level_)[0])
+    cells = release.places_.levels[level]
+    released = cells if release.output == "codes" else release.places_.values_of(level)[cells]
+    return {"centres": release.places_.centres, "cells": cells, "released": released}
 
 
 def _add(digest: Any, table: Any) -> None:
@@ -156,6 +176,22 @@ def _table(X: Any) -> Any:
     return compressed(X) if is_sparse(X) else check_array(X, dtype=np.float64, input_name="X")
 
 
+def learned(reduction: Any, name: str, default: Any = None) -> Any:
+    """Return an attribute of a reduction, of a pipeline that of the last step that has it.
+
+    Parameters
+    ----------
+    reduction : Any
+        What reduces.
+    name : str
+        Of the attribute.
+    default : Any, default=None
+        Where there is none.
+    """
+    steps = [step for _, step in reduction.steps[::-1]] if isinstance(reduction, Pipeline) else [reduction]
+    return next((getattr(step, name) for step in steps if hasattr(step, name)), default)
+
+
 def looks_like_training_rows(reduction: Any, X: Any) -> bool:
     """Tell whether rows have the number and the means of those that a reduction was fitted to.
 
@@ -166,6 +202,8 @@ def looks_like_training_rows(reduction: Any, X: Any) -> bool:
     X : array-like, or sparse array or matrix, of shape (n, p)
         Rows.
     """
+    if isinstance(reduction, Pipeline):
+        reduction = reduction[0]
     mean, n_rows = getattr(reduction, "mean_", None), getattr(reduction, "n_samples_", None)
     if mean is None or is_dask(X) or np.shape(X)[0] != n_rows:
         return False

@@ -22,6 +22,7 @@ from fairpca.inference import (
     sum_of_squares,
 )
 from fairpca.plots import AuditDisplay
+from fairpca.release import AnyClassifierBound
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,9 @@ class AuditResult:
 
     Attributes
     ----------
+    any_classifier : AnyClassifierBound or None
+        What no classifier can do with these data, however it is built; None where next to nothing follows, as of
+        projections that differ from person to person, and for continuous attributes.
     measures : list of dict
         One for each measure: what is compared (`name`, `attribute`, `among`, `kind`, `n_rows`, `sides`, `weight`), the
         plug-in `mmd2` (and `mmd2_error` where rows are too many for all pairs), the `chance_level`, their difference
@@ -147,6 +151,7 @@ class AuditResult:
         Fingerprints, terms and seed: what has to be the same for the same numbers.
     """
 
+    any_classifier: AnyClassifierBound | None
     measures: list[dict[str, Any]]
     adversaries: list[dict[str, Any]]
     parity: list[dict[str, Any]]
@@ -200,7 +205,8 @@ class AuditResult:
     def to_dict(self) -> dict[str, Any]:
         """Return all findings as plain numbers, lists and dicts."""
         summary = {name: getattr(self, name) for name in ("mmd2", "chance_level", "excess", "upper_bound")}
-        return {name: value for name, value in asdict(self).items() if name != "origin"} | summary
+        bound = {"any_classifier": None if self.any_classifier is None else self.any_classifier.to_dict()}
+        return {name: value for name, value in asdict(self).items() if name != "origin"} | bound | summary
 
     def certificate(self) -> Certificate:
         """Return what was shown of the model, in a form that can be saved and verified by others.
@@ -242,7 +248,8 @@ def text_of(audit: "AuditResult") -> str:
     audit : AuditResult
         The findings.
     """
-    lines = [
+    lines = [] if audit.any_classifier is None else [str(audit.any_classifier), ""]
+    lines += [
         f"Audit of {audit.n_rows} rows that were not used to fit, as the caller says: {audit.n_components} components, "
         f"bandwidth {audit.bandwidth:.4g}.",
         "",

@@ -4,7 +4,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -12,7 +11,9 @@ from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.progress import say_with
 from fairpca.auditing._audit import audited
-from fairpca.auditing._certificate import Certificate, installed
+from fairpca.auditing._certificate import Certificate, Verification, installed
+from fairpca.auditing._promise import verify_promise
+from fairpca.auditing._promise_certificate import PromiseCertificate
 from fairpca.auditing._reduction import looks_like_training_rows, model_digest
 from fairpca.auditing._result import AuditResult, Settings
 from fairpca.comparison import People, Terms
@@ -31,55 +32,8 @@ OTHER_PERMUTATIONS = 0.1
 """Differences of p-values that other permutations may make."""
 
 
-@dataclass(frozen=True)
-class Verification:
-    """What rows say of a certificate.
-
-    Attributes
-    ----------
-    holds : bool
-        Whether these rows, with this model, show what was certified.
-    differences : list of str
-        Why not: a sentence for each reason.
-    same_model : bool
-        Whether it is the model that was certified.
-    same_rows : bool or None
-        Whether they are the rows that were audited, in their order; None where that is unknown.
-    upper_bound : float
-        U of the worst measure, from these rows.
-    mmd2 : float
-        MMD^2 of the same measure.
-    certified : float
-        The U of the certificate.
-    confidence : float
-        Of both.
-    n_rows : int
-        Rows that were looked at.
-    """
-
-    holds: bool
-    differences: list[str]
-    same_model: bool
-    same_rows: bool | None
-    upper_bound: float
-    mmd2: float
-    certified: float
-    confidence: float
-    n_rows: int
-
-    def __str__(self) -> str:
-        which = {True: "the audited rows", False: "other rows than the audited", None: "whether audited is not known"}
-        rows = f"{self.n_rows} rows ({which[self.same_rows]})"
-        if not self.holds:
-            return "\n".join([f"NOT confirmed by {rows}:", *(f"  - {sentence}" for sentence in self.differences)])
-        return (
-            f"The certificate holds: it is this model, and {rows} show an MMD^2 of at most {self.upper_bound:.2g} with "
-            f"{100 * self.confidence:g} % confidence, where {self.certified:.2g} was certified."
-        )
-
-
 def verify(
-    certificate: Certificate,
+    certificate: Certificate | PromiseCertificate,
     model: Any,
     X: Any,
     y: Any = None,
@@ -93,10 +47,10 @@ def verify(
 
     Parameters
     ----------
-    certificate : Certificate
+    certificate : Certificate or PromiseCertificate
         What was certified, see `fairpca.load_certificate`.
     model : fitted transformer or array-like of shape (n_components, n_features)
-        The model that it is said to be of.
+        The model that it is said to be of; of a release, the pipeline that ends in it.
     X : array-like, or Dask array or frame, of shape (n_samples, n_features)
         Rows that were used neither to fit nor to choose it: the audited ones or others.
     y : array-like of shape (n_samples,), default=None
@@ -117,7 +71,7 @@ def verify(
     That other rows do not confirm a certificate is no proof against it: their own bound is a matter of chance, too, and
     fewer rows show less. What they say is in `differences`.
     """
-    if not isinstance(certificate, Certificate):
+    if not isinstance(certificate, Certificate | PromiseCertificate):
         raise TypeError(
             f"certificate must be a Certificate, as fairpca.load_certificate reads it from a file; got "
             f"{type(certificate).__name__}."
@@ -125,10 +79,13 @@ def verify(
     digest = model_digest(model)
     if digest is None:
         raise TypeError(
-            f"model must be a fitted projection of this package, PCA, IncrementalPCA or an array of components, which "
-            f"have fingerprints; got {type(model).__name__}."
+            f"model must be a fitted projection of this package, PCA, IncrementalPCA, a certified release of "
+            f"cells, a pipeline of such steps or an array of components, which have fingerprints; got "
+            f"{type(model).__name__}."
         )
     people = People(sensitive_features, y, control_features, sample_weight)
+    if isinstance(certificate, PromiseCertificate):
+        return verify_promise(certificate, model, X, people)
     settings, training_rows = _settings(certificate, random_state), looks_like_training_rows(model, X)
     found = audited(model, X, people, Terms.named(**certificate.terms), settings, training_rows)
     same_model, same_rows = digest == certificate.model, _same_rows(certificate, found)

@@ -1,8 +1,12 @@
 """The commands and their options."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -14,12 +18,57 @@ from fairpca.cli._certify import run_plan, run_verify
 from fairpca.cli._compare import run_compare
 from fairpca.cli._datasets import run_datasets
 from fairpca.cli._demo import run_demo
-from fairpca.cli._groups import grouped
-from fairpca.cli._guard import guarded
-from fairpca.cli._trade_off import run_path
-from fairpca.cli._transform import run_transform
-from fairpca.cli._usage import Commands
-from fairpca.cli.fit import run_fit
+from fairpca.cli._fit import run_fit
+from fairpca.cli._guard import Commands, guarded
+from fairpca.cli._model import run_transform
+from fairpca.cli._path import run_path
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of its parameters that are dataclasses, and the dataclasses made of them.
+
+    Parameters
+    ----------
+    command : callable
+        A command. Fields of such dataclasses are annotated as options and arguments are.
+    """
+    kinds = {name: kind for name, kind in get_type_hints(command).items() if is_dataclass(kind)}
+    shared = {name: _parameters(kind) for name, kind in kinds.items()}
+    own = signature(command, eval_str=True).parameters
+    listed = [each for name, parameter in own.items() for each in shared.get(name, [parameter])]
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        groups = {
+            name: kind(**{each.name: given.pop(each.name) for each in shared[name]})  # type: ignore[operator]
+            for name, kind in kinds.items()
+        }
+        return command(**groups, **given)
+
+    # What must be given comes first, as Python wants it; otherwise the order is that of the command.
+    ordered = sorted((each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed), key=lambda each: not _needed(each))
+    run.__signature__ = signature(command).replace(parameters=ordered)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in ordered} | {"return": None}
+    return run
+
+
+def _parameters(kind: Any) -> list[Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=_default(each), annotation=hints[each.name])
+        for each in fields(kind)
+    ]
+
+
+def _default(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return Parameter.empty if field.default is MISSING else field.default
+
+
+def _needed(parameter: Parameter) -> bool:
+    return parameter.default is Parameter.empty
+
 
 app = typer.Typer(
     cls=Commands,
@@ -55,13 +104,19 @@ def fit(
     asked: given.FitTerms,
     held_out: given.HeldOutShare = 0.3,
     with_path: Annotated[bool, typer.Option("--path/--no-path", help="Show the trade-off in the report.")] = True,
+    promise: Annotated[
+        float | None,
+        typer.Option(
+            help="Certify a release: no decision made from it has a gap above this, as 0.10.", show_default=False
+        ),
+    ] = None,
     seed: given.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("fairpca-out"),
     as_json: given.AsJson = False,
 ) -> None:
     """Fit fair components to a table, audit them on rows held out, and write a report, a model and the projections."""
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, as_json))
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, as_json))
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")
@@ -147,10 +202,13 @@ def plan(
     rows: Annotated[int | None, typer.Option(help="Rows today, where groups are shares.", show_default=False)] = None,
     power: Annotated[float, typer.Option(help="Probability of success where groups do not differ.")] = 0.8,
     confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
+    promise: Annotated[
+        float | None, typer.Option(help="Plan for fairpca fit --promise instead.", show_default=False)
+    ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Say how many people an audit needs, or what those at hand can show."""
-    run_plan(epsilon, components, groups, rows, power, confidence, as_json)
+    """Say how many people an audit or a promise needs, or what those at hand can show."""
+    run_plan(epsilon, components, groups, rows, power, confidence, promise, as_json)
 
 
 @app.command(

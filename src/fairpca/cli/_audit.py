@@ -13,12 +13,9 @@ from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
 from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import Table, Terms
+from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_audit
 from fairpca.cli._phrases import option_of
-from fairpca.cli._places import check_file
-from fairpca.cli._plain import plain
-from fairpca.cli._stages import Stages
 from fairpca.cli._study import known
-from fairpca.cli._words import out, print_json, show_audit
 from fairpca.comparison import People
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.tables import PreparedTable, Roles, prepare
@@ -115,6 +112,11 @@ def audit_model(
 ) -> AuditResult:
     """Audit the projections of a model, whose people are compared as in its fit."""
     model = table_model(model_path)
+    if model.release_ is not None and held_out and certified:
+        raise ValueError(
+            "--certificate: the level of this release was chosen on the rows that --held-out takes; what they show of "
+            "it is in the promise.json beside it. Audit other rows."
+        )
     if not held_out and model.held_out is not None:
         with rows_for(model, choice, roles, True, stages) as drawn:
             if is_table_of_fit(model, drawn):
@@ -123,7 +125,7 @@ def audit_model(
         if held_out and not is_table_of_fit(model, prepared):
             raise ValueError(f"--held-out: {choice.table} is not the table of the fit, or not as it was then.")
         X, people = part(prepared, held_out)
-        return audit(model.model_, X, **known(people), random_state=seed, callback=stages.say)
+        return audit(model.reduction_, X, **known(people), random_state=seed, callback=stages.say)
 
 
 def tell_of_fitted_rows(certified: bool) -> None:

@@ -3,17 +3,19 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from fairpca import load_certificate, plan, verify
+from fairpca._utils.checks import check_number
 from fairpca._utils.warn import warn_user
+from fairpca.auditing import PromiseCertificate
 from fairpca.cli._audit import part
 from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import NewTable
-from fairpca.cli._plain import plain
-from fairpca.cli._stages import Stages
+from fairpca.cli._output import Stages, out, plain, print_json
 from fairpca.cli._study import known
-from fairpca.cli._words import out, print_json
 from fairpca.exceptions import TableWarning
+from fairpca.planning import plan_promise
 from fairpca.tables import Roles
 
 
@@ -24,6 +26,7 @@ def run_plan(
     rows: int | None,
     power: float,
     confidence: float,
+    promise: float | None,
     as_json: bool,
 ) -> None:
     """Say how many people an audit needs.
@@ -34,19 +37,31 @@ def run_plan(
         See `fairpca.plan`.
     groups : str
         Two numbers, separated by a comma.
+    promise : float or None
+        The promise to plan for, in place of an audit.
     as_json : bool
         Whether to print JSON.
     """
+    if promise is not None:
+        check_number("promise", promise, above=0.0, below=1.0)
+        if epsilon is not None:
+            raise ValueError("epsilon is of an audit, and --promise of a release; plan for one after the other.")
     try:
         first, second = (float(part) for part in groups.split(","))
     except ValueError:
         raise ValueError(f"--groups {groups} must be two numbers such as 200,800 or 0.2,0.8.") from None
     sizes = tuple(int(each) if each >= 1 and each.is_integer() else each for each in (first, second))
-    found = plan(epsilon, n_components=components, groups=sizes, rows=rows, power=power, confidence=confidence)
-    if as_json:
-        print_json(asdict(found))
+    promised = plan_promise(promise, groups=sizes, rows=rows, confidence=confidence)
+    if promise is not None:
+        found: dict[str, Any] = asdict(promised)
+        words = str(promised)
     else:
-        out().print(plain(str(found)))
+        audit = plan(epsilon, n_components=components, groups=sizes, rows=rows, power=power, confidence=confidence)
+        found, words = asdict(audit) | {"promise": asdict(promised)}, f"{audit}\n{promised}".rstrip()
+    if as_json:
+        print_json(found)
+    else:
+        out().print(plain(words))
 
 
 def run_verify(
@@ -80,14 +95,18 @@ def run_verify(
         0, or 1 where it is not confirmed.
     """
     certificate, model = load_certificate(certificate_path), table_model(model_path)
+    if isinstance(certificate, PromiseCertificate) and model.release_ is None:
+        raise ValueError(f"{certificate_path} promises something of a release, and {model_path} holds none.")
     with Stages() as stages, rows_for(model, choice, roles, held_out, stages) as prepared:
         if held_out and not is_table_of_fit(model, prepared):
             warn_user(f"{choice.table} is not the table that this model was fitted to, or not as it was.", TableWarning)
         stages.say("looking at the rows again")
         X, people = part(prepared, held_out)
-        found = verify(certificate, model.model_, X, **known(people))
+        found = verify(certificate, model.reduction_, X, **known(people))
     if as_json:
         print_json(asdict(found))
-    else:
-        out().print(plain(str(found)))
+        return 0 if found.holds else 1
+    if found.holds and isinstance(certificate, PromiseCertificate):
+        out().print(plain(str(certificate)))
+    out().print(plain(str(found)))
     return 0 if found.holds else 1

@@ -16,10 +16,8 @@ from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
 from fairpca.baselines import FPCA, ReconstructionFairPCA
 from fairpca.cli._options import FitTerms, Table
-from fairpca.cli._plain import plain
-from fairpca.cli._stages import Stages
+from fairpca.cli._output import Stages, best_readers, numbers_table, out, plain, print_json, reading
 from fairpca.cli._study import audited, fitted, plain_pca, read
-from fairpca.cli._words import best_readers, numbers_table, out, print_json, reading
 from fairpca.comparison import Terms
 from fairpca.exceptions import TableWarning
 from fairpca.tables import PreparedTable, Roles

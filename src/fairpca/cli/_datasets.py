@@ -7,8 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 from sklearn.utils import Bunch
 
-from fairpca.cli._stages import Stages
-from fairpca.cli._words import numbers_table, out, print_json
+from fairpca.cli._output import Stages, numbers_table, out, print_json
 from fairpca.datasets import available, write_table
 
 

@@ -1,4 +1,4 @@
-"""What every command does with errors, warnings and interruptions."""
+"""What every command does with errors, warnings and interruptions; commands and options that do not exist."""
 # SPDX-License-Identifier: MIT
 
 import errno
@@ -10,14 +10,19 @@ from typing import Any, TextIO
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
+from fairpca.cli._output import plain
 from fairpca.cli._phrases import in_options
-from fairpca.cli._plain import plain
+from fairpca.exceptions import OutOfReachError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+NOT_MET, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 EXPECTED = (OSError, ValueError, TypeError, ImportError, MemoryError, RecursionError)
 """What users can bring about."""
+
+# Some versions of typer bring their own click, and none exports this class by itself.
+UsageError: Any = typer.BadParameter.__base__
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,6 +45,9 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # whoever read the results has read enough
+        except OutOfReachError as error:
+            print_error(errors, in_options(sentence_of(error)))
+            raise typer.Exit(NOT_MET) from None
         except EXPECTED as error:
             print_error(errors, in_options(sentence_of(error)))
             raise typer.Exit(BAD_INPUT) from None
@@ -113,3 +121,23 @@ def warnings_as_notes(console: Console) -> Iterator[None]:
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.showwarning = show
         yield
+
+
+class Commands(TyperGroup):
+    """The commands, whose faults of usage end as other faults do."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for.
+
+        Parameters
+        ----------
+        ctx : typer.Context
+            What was given.
+        """
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            path = error.ctx.command_path if error.ctx else ctx.command_path
+            words = " ".join(error.format_message().split()).rstrip(".?")
+            print_error(error_console(), f"{words[:1].lower()}{words[1:]}; see {path} --help.")
+            raise typer.Exit(BAD_INPUT) from None

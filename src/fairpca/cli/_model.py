@@ -1,4 +1,4 @@
-"""Models and certificates from files, for commands."""
+"""Models and certificates from files, and fairpca transform: new rows through a model."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import replace
@@ -8,9 +8,9 @@ import numpy as np
 
 import fairpca
 from fairpca.cli._options import NewTable
-from fairpca.cli._stages import Stages
+from fairpca.cli._output import Stages, out, plain, print_json
 from fairpca.table_model import TableModel
-from fairpca.tables import PreparedTable, Roles, TableOptions, prepare
+from fairpca.tables import PreparedTable, Roles, TableOptions, prepare, write_projections
 
 BLOCK = 2**14
 """Rows that are looked at at a time, for they may be in a file."""
@@ -112,3 +112,45 @@ def _for_people(options: TableOptions, roles: Roles) -> TableOptions:
 def _with_roles(roles: Roles) -> set[str]:
     named = {*roles.sensitive, *roles.control, roles.label, roles.weight}
     return {name for name in named if name is not None}
+
+
+def run_transform(
+    model_path: Path, choice: NewTable, file: Path, keep: tuple[str, ...], unknown: str, as_json: bool
+) -> None:
+    """Project the rows of a table and write them.
+
+    Parameters
+    ----------
+    model_path : Path
+        The model.
+    choice : NewTable
+        The table.
+    file : Path
+        Where to.
+    keep : tuple of str
+        Columns that are written as they are.
+    unknown : str
+        What becomes of categories that the fit did not know.
+    as_json : bool
+        Whether to print JSON.
+    """
+    model = table_model(model_path)
+    with Stages() as stages:
+        written = write_projections(
+            file,
+            choice.file,
+            model.encoder,
+            model.reduction_.transform,
+            keep=keep,
+            # No promise speaks of row numbers, which may go by group.
+            row_numbers=model.release_ is None,
+            unknown=unknown,
+            callback=stages.rows,
+        )
+    if as_json:
+        unknown_rows = [
+            {"column": name, "category": text, "rows": count} for (name, text), count in written.unknown.items()
+        ]
+        print_json({"file": str(file), "rows": written.n_rows, "dropped": written.n_dropped, "unknown": unknown_rows})
+    else:
+        out().print(f"{written.n_rows:,} rows, {model.model_.n_components_} components: {plain(str(file))}")

@@ -14,9 +14,9 @@ OPTIONS = {
     for name in (
         *("sensitive", "label", "control", "weight", "drop", "keep_sensitive", "missing", "categories", "numbers"),
         *("delimiter", "encoding", "decimal", "held_out", "tolerance", "fairness", "favourable", "small_groups"),
-        *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive"),
+        *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
     )
-} | {"n_components": "--components", "random_state": "--seed", "epsilon": "epsilon"}
+} | {"target": "--promise", "n_components": "--components", "random_state": "--seed", "epsilon": "epsilon"}
 """Arguments of Python, and what they are called here."""
 
 OF_ATTRIBUTES = {"group", "leave"}

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from fairpca import FairPCA, audit
 from fairpca.auditing import AuditResult
 from fairpca.cli._options import Table
-from fairpca.cli._stages import Stages
+from fairpca.cli._output import Stages
 from fairpca.comparison import LARGEST_MMD2, People
 from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning, TableWarning
 from fairpca.inference import LEAST_ROWS

@@ -4,5 +4,6 @@
 from fairpca.release._bound import AnyClassifierBound, any_classifier_bound as any_classifier_bound
 from fairpca.release._places import Places
 from fairpca.release._release import Release as Release
+from fairpca.release._sides import least_bound as least_bound
 
 __all__ = ["AnyClassifierBound", "Places"]

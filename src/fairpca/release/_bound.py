@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -74,6 +74,36 @@ class AnyClassifierBound:
         """Accuracy at the shares of the groups among the rows, which no classifier of two compared groups exceeds."""
         return max(float(measure["accuracy"]) for measure in self.measures)
 
+    @property
+    def promise(self) -> str:
+        """What follows from the bound for every classifier and every decision, in a sentence."""
+        whom = " from ".join(self.measures[0]["name"].split(" against ")) if len(self.measures) == 1 else "the groups"
+        gap = GAPS.get(self.notion, "a gap between the compared groups")
+        return (
+            f"No classifier, however it is built, tells {whom} in these data with a balanced accuracy above "
+            f"{_points(self.balanced_accuracy)} % or an AUC above {math.ceil(1000 * self.auc - 1e-9) / 1000:.3f}; no "
+            f"decision made from them alone has {gap} above {_points(self.upper_bound)} points "
+            f"({100 * self.confidence:g} % confidence)."
+        )
+
+    def after_search(self, target: float, n_levels: int) -> "AnyClassifierBound":
+        """Return the bound after a search over levels: the target, for the level was not fixed beforehand.
+
+        Parameters
+        ----------
+        target : float
+            Of the search.
+        n_levels : int
+            Levels that were looked at.
+        """
+        measures = []
+        for measure in self.measures:
+            # accuracy = max(s, 1 - s) + min(s, 1 - s) U
+            short = 1.0 - measure["upper_bound"]
+            smaller = (1.0 - measure["accuracy"]) / short if short > 0.0 else 0.5
+            measures.append(measure | {"upper_bound": target, "accuracy": 1.0 - smaller * (1.0 - target)})
+        return replace(self, upper_bound=float(target), measures=measures, n_levels=n_levels)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain numbers, lists and dicts."""
         return asdict(self) | {name: getattr(self, name) for name in ("balanced_accuracy", "auc", "accuracy")}
@@ -85,14 +115,9 @@ class AnyClassifierBound:
                 f"These {self.n_rows} rows promise nothing with {sure}: either the released data tell the groups "
                 "apart, or the groups have too few rows."
             )
-        gap = GAPS.get(self.notion, "a gap between the compared groups")
-        lines = [
-            f"No classifier, however it is built, tells the groups with a balanced accuracy above "
-            f"{_percent(self.balanced_accuracy)} or an AUC above {self.auc:.3f}; no decision made from these data has "
-            f"{gap} above {_percent(self.upper_bound)[:-2]} points ({sure})."
-        ]
+        lines = [self.promise]
         if len(self.measures) > 1 and self.n_levels == 1:
-            lines += [f"  {m['name']}: at most {_percent(m['upper_bound'])[:-2]} points" for m in self.measures]
+            lines += [f"  {m['name']}: at most {_points(m['upper_bound'])} points" for m in self.measures]
         lines.append(
             f"From {self.n_rows} rows, for {self.slack_kind}. It holds for people of the population that they are a "
             "sample of, for the released columns alone, and for averages over groups, not for single people."
@@ -285,6 +310,8 @@ def codes_of(released: Any) -> IntArray:
         raise ValueError("released has no rows or no columns; pass what is released of each row.")
     codes = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
+        if codes.max() + 1 == len(codes):
+            break  # every row is a cell of its own
         own = _codes_of_column(column)
         # Numbered anew after each column, so that products never overflow.
         codes = np.unique(codes * (own.max() + 1) + own, return_inverse=True)[1].ravel()
@@ -298,6 +325,6 @@ def _codes_of_column(column: Any) -> IntArray:
     return np.unique(column, return_inverse=True)[1].ravel()
 
 
-def _percent(share: float) -> str:
-    """Return a bound in percent, rounded upwards."""
-    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f} %"
+def _points(share: float) -> str:
+    """Return a bound in points of a percent, rounded upwards."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:g}"

@@ -2,30 +2,33 @@
 # SPDX-License-Identifier: MIT
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, check_random_state, column_or_1d, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, check_random_state, column_or_1d, validate_data
 
 from fairpca._utils.checks import check_confidence, check_integer, check_name, check_number
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
-from fairpca.exceptions import NotCertifiedWarning
+from fairpca.exceptions import NotCertifiedWarning, OutOfReachError
 from fairpca.release import _noise as noise
-from fairpca.release._bound import AnyClassifierBound, bound_of, check_attribute_error, check_largest_weight
+from fairpca.release._bound import bound_of, check_attribute_error, check_largest_weight
 from fairpca.release._places import N_FOLDS, Places, TaskScores
 from fairpca.release._seen import SeenRows
-from fairpca.release._sides import AGAINST, Sides, sides_of
+from fairpca.release._sides import AGAINST, EQUAL_GROUPS, Sides, sides_of
 
 KINDS = ("cells", "task", "noise")
 
 OUTPUTS = ("centres", "codes")
+
+TARGETS = (0.05, 0.10, 0.15, 0.20)
+"""Promises whose costs are worth a look: nobody tells the groups with more than 52.5 to 60 % balanced accuracy."""
 
 LEVELS = 2.0 ** (2.0 - np.arange(37) / 4.0)
 """Deviations of noise, of the largest deviation of a column: from 4, behind which little is left, to 1/128."""
@@ -221,14 +224,12 @@ class Release(TransformerMixin, BaseEstimator):
         is_drawn = self.kind == "noise" and Z.shape[1] > noise.MOST_GRID
         alpha = (1.0 - self.confidence) * (1.0 - noise.DRAWN_SHARE if is_drawn else 1.0)
         allowed = target * (1.0 - sum(errors))
-        slacks = np.array([each.slack(alpha, largest_weight) for each in sides])
-        if slacks.max() >= allowed:
-            worst = sides[int(np.argmax(slacks))]
-            needed = worst.rows_needed(alpha, allowed, largest_weight)
-            raise ValueError(_too_few_rows(worst.record, target, slacks.max() / (1.0 - sum(errors)), needed))
+        slacks = _slacks(sides, alpha, target, 1.0 - sum(errors), largest_weight)
         passed, found, n_levels = -1, np.zeros(len(sides)), 0
+        coarsest = found
         for level, distances in enumerate(self._distances(Z, sides)):
             n_levels += 1
+            coarsest = distances if level == 0 else coarsest
             if np.max(distances + slacks) > allowed:
                 break
             passed, found = level, distances
@@ -238,15 +239,94 @@ class Release(TransformerMixin, BaseEstimator):
                 'noise of this release: leave far rows out, or use kind="cells".'
             )
         if passed < 0:
-            raise ValueError(
-                f"target={target:g} is out of reach: on these rows even the coarsest level of the release exceeds it. "
-                "Ask for a larger target, on other rows; the smallest that these could show of any release is "
-                f"{slacks.max() / (1.0 - sum(errors)):.3f}."
-            )
+            j = int(np.argmax(coarsest + slacks))
+            raise OutOfReachError(_too_different(sides[j], target, coarsest[j], slacks[j], 1.0 - sum(errors)))
         shown = bound_of(sides, found.tolist(), self.confidence, terms, errors, largest_weight)
         self.level_ = float(self.levels_[passed])
-        self.certificate_ = _of_target(shown, target, n_levels)
+        self.certificate_ = shown.after_search(target, n_levels)
         return self
+
+    def check_target(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any,
+        target: float = 0.10,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> None:
+        """Refuse a target for which rows are too few whatever is released of them, before any fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows that `certify` will get, whose numbers are not looked at.
+        y, sensitive_features, control_features, sample_weight
+            What is known of them.
+        target : float, default=0.10
+            The promise.
+        """
+        check_number("target", target, above=0.0, below=1.0)
+        people = People(sensitive_features, y, control_features, sample_weight)
+        check_same_rows(X, people.tables)
+        sides, _ = sides_of(people, _num_samples(X), self._checked_terms(), self.against)
+        _slacks(sides, 1.0 - self.confidence, target)
+
+    def trade_off(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any,
+        targets: Sequence[float] | None = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+    ) -> list[dict[str, Any]]:
+        """Say what promises would cost on rows with which one wants to choose, for releases of the kind "cells".
+
+        These are no promises: whoever chooses a target by these rows certifies it on others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that were not used to fit.
+        y, sensitive_features, control_features, sample_weight
+            See `fairpca.any_classifier_bound`.
+        targets : sequence of float, default=None
+            Promises; by default .05, .1, .15, .2 and the one that was certified.
+
+        Returns
+        -------
+        costs : list of dict
+            One for each: `target`, `balanced_accuracy`, and the `n_cells` of the finest level that keeps it on these
+            rows with the `variance` of what is released there, a share of that of the rows; None if there is none.
+        """
+        check_is_fitted(self, "levels_")
+        if self.kind != "cells":
+            raise ValueError(f'trade_off speaks of the variance of cells; this release has kind="{self.kind}".')
+        if targets is None:
+            own = [self.certificate_.upper_bound] if hasattr(self, "certificate_") else []
+            targets = sorted({*TARGETS, *own})
+        for target in targets:
+            check_number("targets", target, above=0.0, below=1.0)
+        terms, people = self._checked_terms(), People(sensitive_features, y, control_features, sample_weight)
+        check_same_rows(X, people.tables)
+        Z = validate_data(self, X, dtype=np.float64, reset=False)
+        sides, _ = sides_of(people, len(Z), terms, self.against)
+        slacks = np.array([each.slack(1.0 - self.confidence) for each in sides])
+        bounds = np.array([(distances + slacks).max() for distances in self._distances(Z, sides)])
+        codes, masses = self.places_.codes(Z), _masses(people, len(Z))
+        whole, costs = _variance(Z, masses), []
+        for target in targets:
+            above = np.flatnonzero(bounds > target)
+            level = (int(above[0]) if len(above) else len(bounds)) - 1
+            found: dict[str, Any] = {"n_cells": None, "variance": None}
+            if level >= 0:
+                released = self.places_.values_of(level)[self.places_.levels[level][codes]]
+                found = {"n_cells": int(self.levels_[level]), "variance": _variance(released, masses) / (whole or 1.0)}
+            costs.append({"target": float(target), "balanced_accuracy": (1.0 + float(target)) / 2.0} | found)
+        return costs
 
     def transform(self, X: Any, *, ids: Any = None, key: bytes | None = None) -> AnyArray:
         """Release rows.
@@ -439,6 +519,22 @@ class Release(TransformerMixin, BaseEstimator):
         return noise.rounded(Z + self.level_ * draws, self.level_)
 
 
+def _slacks(
+    sides: list[Sides], alpha: float, target: float, factor: float = 1.0, largest_weight: float | None = None
+) -> FloatArray:
+    """Return what is added to each T, if the target leaves room for that."""
+    slacks = np.array([each.slack(alpha, largest_weight) for each in sides])
+    if slacks.max() >= factor * target:
+        worst = sides[int(np.argmax(slacks))]
+        needed = worst.rows_needed(alpha, factor * target, largest_weight)
+        raise OutOfReachError(_too_few_rows(worst.record, target, slacks.max() / factor, needed))
+    return slacks
+
+
+def _variance(Z: FloatArray, masses: FloatArray) -> float:
+    return float(np.average((Z - np.average(Z, axis=0, weights=masses)) ** 2, axis=0, weights=masses).sum())
+
+
 def _masses(people: People, n_rows: int) -> FloatArray:
     alone = compare(People(sample_weight=people.sample_weight), n_rows, Terms(), LARGEST_MMD2)
     found = masses_of(alone.attached)
@@ -451,14 +547,20 @@ def _learnable(target: AnyArray, used: AnyArray) -> AnyArray:
     return np.where(used & (target >= 0) & (counts[target] >= N_FOLDS), target, -1)
 
 
-def _of_target(shown: AnyClassifierBound, target: float, n_levels: int) -> AnyClassifierBound:
-    """Return the bound after a search: the target, for the level was not fixed before the rows were seen."""
-    measures = []
-    for measure in shown.measures:
-        # accuracy = max(s, 1 - s) + min(s, 1 - s) U
-        smaller = (1.0 - measure["accuracy"]) / (1.0 - measure["upper_bound"]) if measure["upper_bound"] < 1 else 0.5
-        measures.append(measure | {"upper_bound": target, "accuracy": 1.0 - smaller * (1.0 - target)})
-    return replace(shown, upper_bound=float(target), measures=measures, n_levels=n_levels)
+def _too_different(sides: Sides, target: float, distance: float, slack: float, factor: float) -> str:
+    q = math.sqrt(sides.squares)
+    # What chance adds to T of two cells is left to shrink with the rows.
+    own = max(0.0, distance - EQUAL_GROUPS * q)
+    room = factor * target - own
+    more = "more rows do not help, for its groups differ by about as much"
+    if room > 0.1 * factor * target:
+        needed = math.ceil(sides.record["n_rows"] * ((distance + slack - own) / room) ** 2)
+        more = f"about {needed:,} rows may reach it"
+    rows = " and ".join(map(str, sides.record["sides"]))
+    return (
+        f"target={target:g} is out of reach: with {rows} rows ({sides.record['name']}) the coarsest level of the "
+        f"release shows no less than {(distance + slack) / factor:.3f}; {more}. Ask for a larger target, on other rows."
+    )
 
 
 def _too_few_rows(record: dict[str, Any], target: float, smallest: float, needed: int) -> str:

@@ -32,6 +32,10 @@ BERRY_ESSEEN = 0.5606
 I. Tyurin, "New estimates of the convergence rate in the Lyapunov theorem", arXiv:0912.0726, abstract.
 """
 
+EQUAL_GROUPS = 0.4
+"""T of groups that do not differ is about this times q sqrt(C - 1) for C cells that are about as large: E|x| of a
+normal variable is sqrt(2 / pi), and half of the sum of |differences| is taken."""
+
 VARIANCES = np.append(0.0, np.geomspace(1e-4, 0.25, 1500))
 """Ends of the intervals of variances that are looked at; Bernstein's inequality settles the first. Finer changes c by
 less than a thousandth."""
@@ -143,6 +147,23 @@ class Sides:
 def _slack(squares: float, heaviest: float, alpha: float) -> float:
     q = math.sqrt(squares)
     return q * constant(heaviest / q, alpha)
+
+
+def least_bound(m: int, n: int, confidence: float, n_cells: int = 1) -> float:
+    """Return what rows of two groups can show of cells, about, where the released groups do not differ.
+
+    Parameters
+    ----------
+    m, n : int
+        Rows of the two.
+    confidence : float
+        Of the bound.
+    n_cells : int, default=1
+        Cells; of one no T is added: nothing can be shown below.
+    """
+    squares = 1.0 / m + 1.0 / n
+    slack = _slack(squares, 1.0 / min(m, n), 1.0 - confidence)
+    return slack + EQUAL_GROUPS * math.sqrt((n_cells - 1) * squares)
 
 
 def constant(heaviest: float, alpha: float) -> float:

@@ -4,9 +4,8 @@ It needs jinja2: pip install 'fairpca[report]'.
 """
 # SPDX-License-Identifier: MIT
 
-from fairpca.report._about import About
-from fairpca.report._make import make_report
+from fairpca.report._case import About
+from fairpca.report._make import Report, make_report
 from fairpca.report._render import render_page as render_page
-from fairpca.report._report import Report
 
 __all__ = ["About", "Report", "make_report"]

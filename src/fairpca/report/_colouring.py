@@ -9,7 +9,7 @@ import numpy as np
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.comparison import Compared, KnownAttribute
 from fairpca.inference import ComparedRows
-from fairpca.report._text import plain
+from fairpca.report._words import plain
 
 MOST_COLOURS = 8
 MOST_ATTRIBUTES = 5

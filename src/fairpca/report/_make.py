@@ -1,27 +1,74 @@
-"""From a model and new rows to a report."""
+"""From a model and new rows to a report: a page and the facts behind it."""
 # SPDX-License-Identifier: MIT
 
+import html
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from fairpca._utils.checks import check_integer
 from fairpca._utils.extras import require
+from fairpca._utils.files import writing
 from fairpca._utils.progress import say_with
 from fairpca.auditing import AuditResult
 from fairpca.comparison import People
-from fairpca.report._about import about_from
-from fairpca.report._case import Case
-from fairpca.report._prepare import Wanted, check_model, check_path, prepare
+from fairpca.report._case import Case, Wanted, about_from, check_model, check_path, check_release, prepare
 from fairpca.report._render import render_report
-from fairpca.report._report import Report
 from fairpca.report._summary import summarise
+
+_HEIGHT = 700
+"""Of the frame in a notebook, in pixels."""
 
 MOST_POINTS = 600
 MOST_BYTES = 400_000
 OF_AUDITS = ("adversaries", "confidence", "n_permutations")
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A page that can be handed on, and the facts that it shows.
+
+    Attributes
+    ----------
+    html : str
+        The page: one file that needs no other, and no network.
+    summary : dict
+        The facts, as plain numbers, texts, lists and dicts, which `json.dumps` takes.
+    """
+
+    html: str = field(repr=False)
+    summary: dict[str, Any] = field(repr=False)
+
+    def save(self, file: str | os.PathLike[str]) -> Path:
+        """Write the page, in one step.
+
+        Parameters
+        ----------
+        file : path
+            Where to, for example "report.html".
+
+        Returns
+        -------
+        file : Path
+            The same.
+        """
+        path = Path(file)
+        with writing(path) as temporary:
+            temporary.write_text(self.html, encoding="utf-8", newline="\n")
+        return path
+
+    def __str__(self) -> str:
+        promise = [] if self.summary["promise"] is None else [self.summary["promise"]["words"]]
+        return "\n".join([*promise, self.summary["title"], "", *(said["text"] for said in self.summary["verdicts"])])
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, which cannot touch the notebook."""
+        return (
+            f'<iframe sandbox="allow-scripts" title="{html.escape(self.summary["title"])}" width="100%" '
+            f'height="{_HEIGHT}" srcdoc="{html.escape(self.html)}"></iframe>'
+        )
 
 
 def make_report(
@@ -34,6 +81,7 @@ def make_report(
     sample_weight: Any = None,
     path: Any = None,
     before: Any = None,
+    release: Any = None,
     audit: AuditResult | None = None,
     audit_before: AuditResult | None = None,
     about: Any = None,
@@ -65,6 +113,9 @@ def make_report(
     before : fitted transformer or array of components, default=None
         What the model is compared with, in the same units. None takes the loosest model of `path` where that is plain
         PCA, else plain PCA of these rows, and the page says so.
+    release : Release, default=None
+        What is released of the projections, with the certificate that it got on these rows: the page begins with its
+        promise, and says what others would have cost.
     audit, audit_before : AuditResult, default=None
         Audits of both on these rows, where they were made already.
     about : About or mapping, default=None
@@ -108,10 +159,12 @@ def make_report(
     _check_folder(file)
     fitted = check_model(model)
     check_path(path, fitted)
+    check_release(release, fitted)
     wanted = Wanted(
         model=fitted,
         path=path,
         before=before,
+        release=release,
         audits=(audit_before, audit),
         about=about_from(about),
         title=title,

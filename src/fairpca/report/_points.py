@@ -1,13 +1,15 @@
-"""A sample of the rows as points of the plane."""
+"""The new rows as points and as densities."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import gaussian_kde
 
-from fairpca._utils.typing import FloatArray, IntArray
+from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.report._case import Case
+from fairpca.report._colouring import Colouring
 
 STEPS = 999
 """Coordinates are whole numbers from 0 to this: more digits than a screen has."""
@@ -16,6 +18,45 @@ MOST_MARKS = 600
 """Points of all attributes together, so that a page stays small."""
 
 GOLDEN = 0.6180339887498949
+
+MOST_COMPONENTS = 3
+"""Leading components whose densities are drawn."""
+
+MOST_CURVES = 120
+"""Curves of all attributes together, so that a page stays small."""
+
+N_POINTS = 41
+MOST_ROWS = 5000
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+def aligned(projections: Sequence[FloatArray]) -> list[FloatArray]:
+    """Turn and mirror each picture of the rows so that it is closest to the one before.
+
+    Distances between rows, and so every MMD^2, stay what they are (Procrustes).
+
+    Parameters
+    ----------
+    projections : sequence of ndarray of shape (n, d)
+        Rows after one model after the other.
+
+    Returns
+    -------
+    turned : list of ndarray of shape (n, d)
+        The first as it was.
+
+    Examples
+    --------
+    >>> Z = np.random.default_rng(0).normal(size=(20, 2))
+    >>> turned = aligned([Z, Z[:, ::-1] * [1.0, -1.0]])
+    >>> bool(np.allclose(turned[1], Z))
+    True
+    """
+    turned = [projections[0]]
+    for Z in projections[1:]:
+        left, _, right = np.linalg.svd(Z.T @ turned[-1])
+        turned.append(Z @ (left @ right))
+    return turned
 
 
 def drawn_rows(case: Case) -> IntArray:
@@ -95,3 +136,69 @@ def scatter(case: Case, rows: IntArray) -> dict[str, Any] | None:
     return {"ranges": plane.ranges, "n_beyond": plane.n_beyond} | {
         name: plane.whole(each) for name, each in points.items()
     }
+
+
+def densities(case: Case) -> list[list[dict[str, Any]]]:
+    """Return for each attribute and each leading component the densities of the groups.
+
+    Parameters
+    ----------
+    case : Case
+        What the report is of.
+    """
+    n_groups = sum(len(colouring.labels) for colouring in case.colours)
+    shown = range(min(case.after.Z.shape[1], MOST_COMPONENTS, max(1, MOST_CURVES // (2 * n_groups))))
+    return [[_of_component(case, colouring, c) for c in shown] for colouring in case.colours]
+
+
+def _of_component(case: Case, colouring: Colouring, component: int) -> dict[str, Any]:
+    sides = {name: _column(side.Z, component) for name, side in (("before", case.before), ("after", case.after))}
+    drawn = colouring.codes >= 0
+    low, high = _range(np.concatenate([values[drawn] for values in sides.values()]))
+    grid = np.linspace(low, high, N_POINTS)
+    groups = [_evenly(colouring.codes == k) for k in range(len(colouring.labels))]
+    return {
+        "component": component + 1,
+        "range": [low, high],
+        "curves": {
+            name: [_density(values, rows, case.masses, grid) for rows in groups] for name, values in sides.items()
+        },
+        "quantiles": {
+            name: [_quantiles(values[colouring.codes == k]) for k in range(len(colouring.labels))]
+            for name, values in sides.items()
+        },
+    }
+
+
+def _column(Z: FloatArray, component: int) -> FloatArray:
+    """Return a component; one that the other reduction does not have is 0."""
+    return Z[:, component] if component < Z.shape[1] else np.zeros(len(Z))
+
+
+def _range(values: FloatArray) -> tuple[float, float]:
+    """Return where nearly all values are, with some room."""
+    low, high = np.quantile(values, [0.005, 0.995])
+    room = 0.08 * (high - low) or 1.0
+    return float(low - room), float(high + room)
+
+
+def _evenly(chosen: BoolArray) -> Any:
+    rows = np.flatnonzero(chosen)
+    return rows[:: max(1, len(rows) // MOST_ROWS)]
+
+
+def _density(values: FloatArray, rows: Any, masses: FloatArray | None, grid: FloatArray) -> list[float] | None:
+    """Return the density of a group; None where it does not vary, or is too small to say."""
+    own = values[rows]
+    weights = None if masses is None else masses[rows]
+    if len(own) < 3 or np.ptp(own) <= 1e-9 * np.abs(grid).max():
+        return None
+    found: list[float] = np.round(gaussian_kde(own, weights=weights)(grid), 5).tolist()
+    return found
+
+
+def _quantiles(values: FloatArray) -> list[float] | None:
+    if not len(values):
+        return None
+    found: list[float] = np.round(np.quantile(values, QUANTILES), 3).tolist()
+    return found

@@ -10,8 +10,7 @@ from typing import Any
 from fairpca._utils.extras import require
 from fairpca.report._drawing import pictures, shown_measures
 from fairpca.report._points import STEPS
-from fairpca.report._text import SHORT, percent, plain, probability, small, thousandths
-from fairpca.report._words import measure_word, score
+from fairpca.report._words import SHORT, measure_word, percent, plain, probability, score, small, thousandths
 
 IN_A_POINT_ROW = 12
 """Characters of a group's name beside coordinates."""

@@ -1,24 +1,195 @@
 """From a case to the facts of a report: plain numbers, texts, lists and dicts, and nothing drawn."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from fairpca.auditing import AuditResult
+from fairpca.metrics import communality
 from fairpca.report._case import Case
-from fairpca.report._colouring import Colouring
-from fairpca.report._densities import QUANTILES, densities
-from fairpca.report._findings import findings
-from fairpca.report._loadings import loadings
-from fairpca.report._origin import origin
-from fairpca.report._points import drawn_rows, scatter
-from fairpca.report._text import MOST_CHARACTERS, as_plain_data, plain
-from fairpca.report._trade_off import trade_off
-from fairpca.report._words import alerts, best_adversary, limits, notion_words, tolerance_words, verdicts
+from fairpca.report._colouring import NO_NAME, Colouring
+from fairpca.report._points import QUANTILES, densities, drawn_rows, scatter
+from fairpca.report._trade_off import promise, trade_off
+from fairpca.report._words import (
+    MOST_CHARACTERS,
+    alerts,
+    as_plain_data,
+    best_adversary,
+    comparison_name,
+    limits,
+    notion_words,
+    plain,
+    tolerance_words,
+    verdicts,
+)
+from fairpca.versions import environment
+
+OF_MEASURE = (
+    "mmd2",
+    "chance_level",
+    "excess",
+    "p_value",
+    "p_value_scales",
+    "p_value_adjusted",
+    "upper_bound",
+    "finite_sample_bound",
+)
+OF_ADVERSARY = ("n_rows", "auc", "balanced_accuracy", "r2", "p_value")
+OF_TASK = ("accuracy", "demographic_parity", "equal_opportunity", "equalized_odds")
+ADVERSARIES = {
+    "linear": "linear model",
+    "svm": "RBF machine",
+    "boosting": "boosted trees",
+    "neighbours": "nearest neighbours",
+}
+
+MOST_LOADINGS = 12
+"""Columns of highest communality that are listed."""
+
+MOST_COMPONENTS = 4
+PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
+MOST_CODE = 1000
 
 MOST_COLUMNS = 100
 """Columns of a table that are listed."""
 
 MOST_OF_A_CELL = 60
 """Characters of what is said of each."""
+
+
+def findings(case: Case) -> dict[str, Any]:
+    """Return measures, adversaries and gaps, each before and after.
+
+    Parameters
+    ----------
+    case : Case
+        What the report is of.
+    """
+    before, after = case.before.audit, case.after.audit
+    return {
+        "measures": _measures(before, after),
+        "adversaries": _pairs(before.adversaries, after.adversaries, ("attribute", "adversary"), OF_ADVERSARY),
+        "parity": _pairs(before.parity, after.parity, ("attribute",), OF_TASK),
+        "p_value": {"before": before.p_value, "after": after.p_value},
+        "confidence": after.confidence,
+        "bandwidth": after.bandwidth,
+        "n_permutations": after.n_permutations,
+        "worst": after.measures.index(after.worst),
+        "training_rows": after.origin.training_rows,
+    }
+
+
+def _measures(before: AuditResult, after: AuditResult) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": comparison_name(new["name"]),
+            "attribute": attribute_name(new["attribute"]),
+            "among": plain(new["among"]),
+            "kind": new["kind"],
+            "n_rows": new["n_rows"],
+            "sides": list(new["sides"]),
+            "before": {name: old[name] for name in OF_MEASURE},
+            "after": {name: new[name] for name in OF_MEASURE},
+        }
+        for old, new in zip(before.measures, after.measures, strict=True)
+    ]
+
+
+def attribute_name(name: str) -> str:
+    """Return the name of an attribute, or words for one that has none."""
+    return plain(name) or NO_NAME
+
+
+def _pairs(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], keys: tuple[str, ...], values: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Return records of both audits by what they are of; what one of them lacks is None."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for side, records in (("before", before), ("after", after)):
+        for record in records:
+            pair = found.setdefault(tuple(record[key] for key in keys), {"before": None, "after": None})
+            pair[side] = {name: record[name] for name in values if name in record}
+    return [_named(dict(zip(keys, names, strict=True))) | pair for names, pair in found.items()]
+
+
+def _named(keys: dict[str, Any]) -> dict[str, Any]:
+    named = {"attribute": attribute_name(keys["attribute"])}
+    return named | ({"adversary": ADVERSARIES[keys["adversary"]]} if "adversary" in keys else {})
+
+
+def loadings(model: Any, names: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the loadings of the columns that matter most.
+
+    Parameters
+    ----------
+    model : FairPCA
+        The model.
+    names : sequence of str, default=()
+        Of its features, where it does not know them itself.
+    """
+    live = model.components_[: max(model.n_live_components_, 1)]
+    shares = communality(live)
+    known = getattr(model, "feature_names_in_", names)
+    order = np.argsort(-shares, kind="stable")[:MOST_LOADINGS]
+    return {
+        "n_components": min(len(live), MOST_COMPONENTS),
+        "n_columns": live.shape[1],
+        "explained": model.explained_variance_ratio_[:MOST_COMPONENTS].tolist(),
+        "columns": [
+            {
+                "name": plain(known[j]) if len(known) == live.shape[1] else f"column {j}",
+                "loadings": live[:MOST_COMPONENTS, j].tolist(),
+                "communality": float(shares[j]),
+            }
+            for j in order.tolist()
+        ],
+    }
+
+
+def origin(case: Case) -> dict[str, Any]:
+    """Return command or lines of Python, versions, seeds and fingerprints.
+
+    Parameters
+    ----------
+    case : Case
+        What the report is of.
+    """
+    known, installed = case.after.audit.origin, environment()
+    return {
+        "command": plain(case.about.command, MOST_CODE),
+        "python": _lines(case),
+        "versions": {package: installed["versions"][package] for package in PACKAGES} | {"Python": installed["python"]},
+        "random_state": case.random_state,
+        "seed": known.seed,
+        "model_digest": known.model,
+        "rows_digest": known.rows,
+        "certificate": _certificate(case.after.audit),
+    }
+
+
+def _lines(case: Case) -> list[str]:
+    tables = case.people.tables
+    known = (", y" if "y" in tables else "") + "".join(f", {name}=..." for name in tables if name != "y")
+    lines = ["from fairpca import FairPCA, FairPCAPath", f"model = {plain(repr(case.model), MOST_CODE)}"]
+    lines.append(f"model.fit(X_train{known})")
+    along = ""
+    if case.path is not None:
+        lines.append(f"path = {plain(repr(case.path), MOST_CODE)}.fit(X_train{known})")
+        along = ", path=path"
+    return [*lines, f'model.report(X_new{known}{along}, random_state={case.random_state}, file="report.html")']
+
+
+def _certificate(audit: AuditResult) -> dict[str, Any]:
+    """Return the text of the certificate, or why there is none."""
+    try:
+        certificate = audit.certificate()
+    except ValueError as reason:
+        return {"granted": False, "text": plain(reason, MOST_CODE)}
+    measures = [measure | {"name": comparison_name(measure["name"])} for measure in certificate.measures]
+    return {"granted": True, "text": str(replace(certificate, measures=measures))}
 
 
 def summarise(case: Case) -> dict[str, Any]:
@@ -32,6 +203,7 @@ def summarise(case: Case) -> dict[str, Any]:
     rows = drawn_rows(case)
     facts = {
         "title": plain(case.title),
+        "promise": promise(case),
         "asked": _asked(case),
         "kept": _kept(case),
         "audit": findings(case),

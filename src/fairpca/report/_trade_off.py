@@ -9,15 +9,18 @@ import numpy as np
 from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.auditing import projections
 from fairpca.inference import PAIRED_ROWS, chance_levels, measure
-from fairpca.report._alignment import aligned
+from fairpca.report._before import share_kept
 from fairpca.report._case import Case
 from fairpca.report._colouring import Colouring
-from fairpca.report._points import Plane, in_the_plane
-from fairpca.report._spread import share_kept
+from fairpca.report._points import Plane, aligned, in_the_plane
+from fairpca.report._words import plain
 
 MOST_MODELS = 20
 SAMPLE_ROWS = 2**14
 """Rows of the sample by which levels of many rows are known."""
+
+MOST_OF_A_PROMISE = 500
+"""Characters of a promise, which may name two groups."""
 
 SHARE_OF_CHANCE = 0.01
 """Accuracy of values, relative to what chance shows."""
@@ -43,6 +46,30 @@ def trade_off(case: Case, rows: IntArray) -> dict[str, Any] | None:
         "start": _closest(models, case.model),
     }
     return found | _moving(pictures, rows)
+
+
+def promise(case: Case) -> dict[str, Any] | None:
+    """Return what is promised of the release, and what other promises would have cost; None without a release.
+
+    Parameters
+    ----------
+    case : Case
+        What the report is of.
+    """
+    if case.release is None:
+        return None
+    shown = case.release.certificate_
+    costs = case.release.trade_off(case.after.Z, **vars(case.people))
+    return {
+        "words": plain(shown.promise, MOST_OF_A_PROMISE),
+        "target": shown.upper_bound,
+        "n_cells": int(case.release.level_),
+        "n_rows": shown.n_rows,
+        "costs": [
+            cost | {"variance": None if cost["variance"] is None else cost["variance"] * case.after.variance}
+            for cost in costs
+        ],
+    }
 
 
 def _moving(pictures: list[FloatArray], rows: IntArray) -> dict[str, Any]:

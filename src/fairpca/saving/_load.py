@@ -14,6 +14,7 @@ from fairpca._utils.typing import AnyArray
 from fairpca.saving import _fair_pca, _release
 from fairpca.saving._archive import Archive, naming, read_archive
 from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
+from fairpca.saving._release import release_from_archive, release_to_archive
 from fairpca.tables import Roles, TableEncoder, TableOptions
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 KIND = "TableModel"
 
 TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
+
+WITH_RELEASE = {"release": TABLE}
+OF_RELEASE = "release."
+"""Before the names of the arrays of a release."""
 
 NAMES = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
 NAME_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
@@ -73,6 +78,9 @@ def table_model_to_archive(model: "TableModel") -> Archive:
         "held_out": None if model.held_out is None else asdict(model.held_out),
         "options": None if model.options is None else _plain(asdict(model.options)),
     }
+    if model.release_ is not None:
+        document["release"], of_release = release_to_archive(model.release_)
+        arrays = arrays | {f"{OF_RELEASE}{name}": array for name, array in of_release.items()}
     table_model_from_archive(document, arrays)
     return document, arrays
 
@@ -89,11 +97,20 @@ def table_model_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyA
     """
     from fairpca.table_model import TableModel
 
-    check_fields("the document", document, DOCUMENT)
+    check_fields("the document", document, DOCUMENT | (WITH_RELEASE if "release" in document else {}))
     encoder = TableEncoder.from_dict(document["encoder"])
-    fitted = fair_pca_from_archive(document["model"], arrays)
+    own, of_release = _parted(arrays) if "release" in document else (arrays, {})
+    fitted = fair_pca_from_archive(document["model"], own)
+    release = release_from_archive(document["release"], of_release) if "release" in document else None
     known = _roles(document["roles"]), _held_out(document["held_out"]), _options(document["options"])
-    return TableModel.of_fitted(encoder, fitted, *known)
+    return TableModel.of_fitted(encoder, fitted, *known, release)
+
+
+def _parted(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[str, AnyArray]]:
+    """Return the arrays of a model, and of its release."""
+    own = {name: array for name, array in arrays.items() if not name.startswith(OF_RELEASE)}
+    others = {name.removeprefix(OF_RELEASE): array for name, array in arrays.items() if name not in own}
+    return own, others
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,211 @@
+"""fairpca fit: from a table to a model, its audit and a page to hand on."""
+# SPDX-License-Identifier: MIT
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+from fairpca.auditing import AuditResult, Certificate
+from fairpca.cli._fit_files import FILES, Fitted, metrics, write
+from fairpca.cli._guard import NOT_MET
+from fairpca.cli._options import FitTerms, Table
+from fairpca.cli._output import Stages, check_folder, columns_table, out, plain, print_json, show_audit
+from fairpca.cli._path import trade_off
+from fairpca.cli._phrases import in_options
+from fairpca.cli._promise import FILES as OF_PROMISE, check_people, check_promise, promised, show_promise
+from fairpca.cli._study import audited, fitted, plain_pca, read
+from fairpca.table_model import HeldOut
+from fairpca.tables import PreparedTable, Roles
+
+
+def find(
+    choice: Table,
+    roles: Roles,
+    asked: FitTerms,
+    prepared: PreparedTable,
+    held_out: HeldOut,
+    with_path: bool,
+    promise: float | None,
+    notes: tuple[str, ...],
+    stages: Stages,
+    began: float,
+) -> Fitted:
+    """Fit and audit.
+
+    Parameters
+    ----------
+    choice, roles, prepared, held_out
+        See `Fitted`.
+    asked : FitTerms
+        What is asked of the fit.
+    with_path : bool
+        Whether the trade-off is traced.
+    promise : float or None
+        The largest gap of any decision that is to be promised.
+    notes : tuple of str
+        What is to be said of the table.
+    stages : Stages
+        Told how far it is.
+    began : float
+        When the work began.
+    """
+    seed = held_out.random_state
+    wanted = asked.model(prepared.people_train.y, seed)
+    if promise is not None:
+        check_people(promise, wanted, prepared)
+    model = fitted(wanted, prepared, stages)
+    release = None if promise is None else promised(promise, model, prepared, seed, stages)
+    before = plain_pca(model, prepared, stages)
+    prepared.release()
+    found, found_before = (audited(each, prepared, seed, stages) for each in (model, before))
+    certificate, reasons = certified(found)
+    path, remarks = trade_off(model, prepared, seed, stages) if with_path else (None, ())
+    prepared.release()
+    return Fitted(
+        choice,
+        roles,
+        prepared,
+        held_out,
+        model,
+        before,
+        found,
+        found_before,
+        certificate,
+        path,
+        release,
+        tuple(map(in_options, (*notes, *reasons, *remarks))),
+        time.perf_counter() - began,
+    )
+
+
+def certified(audit: AuditResult) -> tuple[Certificate | None, tuple[str, ...]]:
+    """Return what can be certified, or why nothing can.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    """
+    try:
+        return audit.certificate(), ()
+    except ValueError as error:
+        return None, (f"No certificate was written: {error}",)
+
+
+def show_columns(prepared: PreparedTable, notes: tuple[str, ...]) -> None:
+    """Print what the columns are taken for, and what a user must know of them.
+
+    Parameters
+    ----------
+    prepared : PreparedTable
+        The table.
+    notes : tuple of str
+        What is to be said of it.
+    """
+    console = out()
+    console.print(columns_table(prepared.columns))
+    rows = f"{len(prepared.rows_train):,} rows to fit, {len(prepared.rows_new):,} held out"
+    console.print(f"\n{rows}, {prepared.encoder.n_features} features.")
+    show_notes(console, notes)
+
+
+def show_notes(console: Console, notes: Iterable[str]) -> None:
+    """Print what a user must know.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    notes : iterable of str
+        The sentences.
+    """
+    for note in notes:
+        console.print(f"[yellow]note:[/yellow] {plain(in_options(note))}")
+
+
+def show(found: Fitted, files: dict[str, str], shown: int) -> None:
+    """Print the answer in words, the notes that were not shown yet, and where the files are.
+
+    Parameters
+    ----------
+    found : Fitted
+        What was found.
+    files : dict of str to str
+        What is where.
+    shown : int
+        How many of the notes were shown before.
+    """
+    console = out()
+    if found.promise is not None:
+        show_promise(console, found.promise)
+    console.print(f"\n{plain(found.model.summary())}")
+    kept = 100 * float(found.before.explained_variance_ratio_.sum())
+    console.print(f"Plain PCA keeps {kept:.1f} % of the variance.")
+    console.print(f"\n[bold]On the {found.audit.n_rows:,} rows held out[/bold]")
+    show_audit(console, found.audit)
+    show_notes(console, found.notes[shown:])
+    console.print("\n[bold]Files[/bold]")
+    for what, path in files.items():
+        console.print(f"  {what:<12} {plain(path)}")
+    console.print(f"\nBegin with {plain(files['report'])}")
+
+
+def run_fit(
+    choice: Table,
+    roles: Roles,
+    asked: FitTerms,
+    share: float,
+    seed: int,
+    folder: Path,
+    with_path: bool,
+    promise: float | None,
+    as_json: bool,
+) -> int:
+    """Fit a model to a table, audit it on held-out rows, and write everything into a folder.
+
+    Parameters
+    ----------
+    choice : Table
+        The table.
+    roles : Roles
+        Which columns are what.
+    asked : FitTerms
+        What is asked of the fit.
+    share : float
+        Share of the rows that is held out.
+    seed : int
+        Of everything that is drawn.
+    folder : Path
+        Where to.
+    with_path : bool
+        Whether the report shows the trade-off.
+    promise : float or None
+        As above.
+    as_json : bool
+        Whether the numbers are printed as JSON.
+
+    Returns
+    -------
+    code : int
+        0, or 1 where the tolerance is not met.
+    """
+    asked.check_people(roles)
+    check_promise(promise, asked)
+    check_folder(folder, [*FILES.values(), *OF_PROMISE.values()], [choice.table])
+    began = time.perf_counter()
+    with Stages() as stages:
+        prepared, used, said = read(choice, roles, share, seed, stages)
+        with prepared:
+            notes = (*prepared.notes, *said)
+            if not as_json:
+                show_columns(prepared, notes)
+            found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, promise, notes, stages, began)
+            files = write(found, folder, stages)
+    document = metrics(found, files)
+    if as_json:
+        print_json(document)
+    else:
+        show(found, files, len(notes))
+    return 0 if found.model.converged_ else NOT_MET

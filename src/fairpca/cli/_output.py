@@ -1,0 +1,329 @@
+"""What commands print, how far they have come, and where they may write."""
+# SPDX-License-Identifier: MIT
+
+import json
+import math
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from fairpca.auditing import AuditResult
+from fairpca.solvers import OuterStep
+
+MOST_COLUMNS = 40
+"""Columns of a table that are listed; more are counted."""
+
+LONGEST_WORD = 30
+"""Letters of a word that is not broken."""
+
+LONGEST_NAME = 60
+"""Letters of a name that are shown; more are left to the report."""
+
+
+def plain(text: str) -> str:
+    r"""Return a text that is shown as it is: nothing in it formats, moves the cursor or turns the direction of reading.
+
+    Parameters
+    ----------
+    text : str
+        What a file may hold, such as the name of a column.
+
+    Examples
+    --------
+    >>> print(plain("sex \x1b[31m"))
+    sex \x1b[31m
+    """
+    return escape("".join(letter if letter.isprintable() or letter == "\n" else _code(letter) for letter in text))
+
+
+def _code(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print a document as JSON; numbers that are none are null.
+
+    Parameters
+    ----------
+    document : dict
+        Plain types.
+    """
+    typer.echo(json.dumps(finite(document), ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def finite(value: Any) -> Any:
+    """Return plain types with null in place of numbers that JSON does not have.
+
+    Parameters
+    ----------
+    value : Any
+        Plain types; arrays and scalars of numpy are taken for their values.
+    """
+    if isinstance(value, dict):
+        return {str(name): finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    if hasattr(value, "tolist"):
+        return finite(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def columns_table(columns: Sequence[dict[str, Any]]) -> Table:
+    """Return what each column of a table is taken for.
+
+    Parameters
+    ----------
+    columns : sequence of dict
+        As `fairpca.tables.describe` returns them.
+    """
+    more = f"and {len(columns) - MOST_COLUMNS} more columns" if len(columns) > MOST_COLUMNS else None
+    table = Table(title="Columns", title_justify="left", caption=more, box=None, pad_edge=False)
+    for heading, side in (("column", "left"), ("role", "left"), ("kind", "left"), ("values", "right")):
+        table.add_column(heading, justify=side, overflow="fold")  # type: ignore[arg-type]
+    table.add_column("missing", justify="right")
+    table.add_column("features", justify="right")
+    for column in columns[:MOST_COLUMNS]:
+        distinct = f"{column['distinct']}{'+' if column['more_distinct'] else ''}"
+        counts = (distinct, str(column["missing"] or ""), str(column["features"] or ""))
+        name = column["column"]
+        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        table.add_row(plain(shown), column["role"], column["kind"], *counts)
+    return table
+
+
+def numbers_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table whose first column is text and whose others are numbers.
+
+    Parameters
+    ----------
+    title : str
+        Above it.
+    headings : sequence of str
+        Of the columns.
+    rows : sequence of sequences of str
+        The cells.
+    """
+    table = Table(title=plain(title), title_justify="left", box=None, pad_edge=False)
+    for position, heading in enumerate(headings):
+        longest = max((len(word) for row in rows for word in row[position].split()), default=0)
+        # Headings and names may take several lines; no word and no number is broken for that.
+        width = min(longest, LONGEST_WORD)
+        table.add_column(heading, justify="right" if position else "left", min_width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*map(plain, row))
+    return table
+
+
+def out() -> Console:
+    """Return the console for results."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def show_audit(console: Console, found: AuditResult) -> None:
+    """Print what an audit has found: each measure, the adversaries that read most, the verdict.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    found : AuditResult
+        The findings.
+    """
+    if found.any_classifier is not None:
+        console.print(plain(str(found.any_classifier)))
+    at_most = f"at most\n({100 * found.confidence:g} %)"
+    headings = ("compared", "rows", "MMD²", "by\nchance", "p over\nscales", at_most)
+    rows = [
+        (
+            measure["name"],
+            " and ".join(f"{n:,}" for n in measure["sides"] or [measure["n_rows"]]),
+            f"{measure['mmd2']:.2g}",
+            f"{measure['chance_level']:.2g}",
+            f"{measure['p_value_scales']:.2g}",
+            "not known" if math.isnan(measure["upper_bound"]) else f"{measure['upper_bound']:.2g}",
+        )
+        for measure in found.measures
+    ]
+    console.print(numbers_table("", headings, rows))
+    for attribute, record in best_readers(found.adversaries).items():
+        score = f"R² {record['r2']:.2f}" if "r2" in record else f"AUC {record['auc']:.2f}"
+        console.print(f"{plain(attribute or 'the attribute')} is read best by {record['adversary']}: {score}.")
+    console.print(plain(found.verdict))
+
+
+def best_readers(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the adversary that reads each attribute best.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        `AuditResult.adversaries`.
+    """
+    best: dict[str, dict[str, Any]] = {}
+    for record in records:
+        known = best.get(record["attribute"])
+        if known is None or reading(record) > reading(known):
+            best[record["attribute"]] = record
+    return best
+
+
+def reading(record: dict[str, Any]) -> float:
+    """Return how well an adversary reads an attribute: its AUC, or R^2.
+
+    Parameters
+    ----------
+    record : dict
+        One of `AuditResult.adversaries`.
+    """
+    return float(record["r2"] if "r2" in record else record["auc"])
+
+
+class Stages:
+    """A line that says what is being done; with a bar and the time left where both are known.
+
+    Parameters
+    ----------
+    console : rich.console.Console, default=None
+        Where to draw; by default the terminal's channel for errors, so that results can be piped.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        console = console or Console(stderr=True)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            # Where nobody looks on, not even an empty line is left.
+            disable=not console.is_interactive,
+        )
+        self._task = self._progress.add_task("", total=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def rows(self, done: int, total: int | None, what: str) -> None:
+        """Show how many rows are done.
+
+        Parameters
+        ----------
+        done : int
+            Rows.
+        total : int or None
+            All rows, where that is known.
+        what : str
+            What is done with them.
+        """
+        self._begin(what, total)
+        self._progress.update(self._task, completed=done)
+
+    def say(self, words: str) -> None:
+        """Show what is being done.
+
+        Parameters
+        ----------
+        words : str
+            A few words.
+        """
+        self._begin(words, None)
+
+    def step(self, step: OuterStep) -> None:
+        """Show how a fit goes.
+
+        Parameters
+        ----------
+        step : OuterStep
+            Its last step.
+        """
+        words = f"fitting: {100 * step.variance_kept:.1f} % of the variance, MMD² {step.mmd2s.max():.1e}"
+        self._progress.update(self._task, description=words)
+
+    def _begin(self, what: str, total: int | None) -> None:
+        described = plain(what)
+        if self._progress.tasks[0].description != described:
+            self._progress.reset(self._task, description=described, total=total)
+
+
+def check_folder(folder: Path, names: Iterable[str], inputs: Iterable[Path]) -> None:
+    """Make a folder, or refuse one that cannot be written to.
+
+    Parameters
+    ----------
+    folder : Path
+        Where results go.
+    names : iterable of str
+        What they are called.
+    inputs : iterable of Path
+        Files that are read, none of which may be written over.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out {folder} is a file; name a folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise _no_place("--out", folder, error) from None
+    for name in names:
+        _check_no_folder("--out", folder / name)
+        _check_no_input("--out", folder / name, inputs)
+
+
+def check_file(option: str, file: Path | None, inputs: Iterable[Path]) -> None:
+    """Refuse a file that cannot be written.
+
+    Parameters
+    ----------
+    option : str
+        Who names it.
+    file : Path or None
+        The file, if one was asked for.
+    inputs : iterable of Path
+        Files that are read, none of which may be written over.
+    """
+    if file is None:
+        return
+    _check_no_folder(option, file)
+    if not file.parent.is_dir():
+        raise ValueError(f"{option} {file}: there is no folder {file.parent}; make it first.")
+    _check_no_input(option, file, inputs)
+    try:
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+    except OSError as error:
+        raise _no_place(option, file, error) from None
+
+
+def _check_no_folder(option: str, file: Path) -> None:
+    if file.is_dir():
+        raise ValueError(f"{option}: {file} is a folder; name a file.")
+
+
+def _check_no_input(option: str, file: Path, inputs: Iterable[Path]) -> None:
+    for path in inputs:
+        if file.exists() and path.exists() and file.samefile(path):
+            raise ValueError(f"{option}: {file} would be written over, and it is read; name another place.")
+
+
+def _no_place(option: str, path: Path, error: OSError) -> ValueError:
+    return ValueError(f"{option} {path} cannot be written: {(error.strerror or str(error)).lower()}.")

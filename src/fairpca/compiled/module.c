@@ -57,14 +57,6 @@ static PyMethodDef methods[] = {
     {"squares_between", squares_between, METH_VARARGS,
      "squares_between(Z, low, high, kept, threads): how many squared distances of pairs are below, and how many between; "
      "these are kept, in any order, as far as there is room."},
-    {"complement_of", complement_of, METH_VARARGS,
-     "complement_of(V, Q): Q = an orthonormal complement of orthonormal columns."},
-    {"frame_at", frame_at, METH_VARARGS, "frame_at(V, Q, b, frame, inverse): the frame of span(V + Q b') and its factor."},
-    {"gradients_at", gradients_at, METH_VARARGS,
-     "gradients_at(Q, b, frame, inverse, first, others, out): gradients at a frame in the coordinates b of a chart."},
-    {"quasi_newton_product", quasi_newton_product, METH_VARARGS,
-     "quasi_newton_product(factor, pairs, product): multiply product, a gradient, by the inverse Hessian that pairs of steps "
-     "and changes of the gradient, with their products, make of LL', factor = L'."},
     {"cell_hashes", cell_hashes, METH_VARARGS,
      "cell_hashes(numbers, units, n_dropped, out): out = hashes of numbers in units of their line, rounded by so many bits."},
     {"row_hashes", row_hashes, METH_VARARGS,

@@ -178,14 +178,6 @@ def test_a_half_product_and_its_transpose_are_the_whole(rng, n):
     np.testing.assert_allclose(once + once.T, halved.T @ K @ halved, atol=1e-11)
 
 
-def test_the_compiled_loop_puts_blocks_together_of_arrays_that_agree_only(native):
-    whole, outer, same = np.ones((6, 6)), np.ones((3, 6)), np.ones((3, 3))
-    with pytest.raises(ValueError, match="do not agree in shape"):
-        native.hessian_blocks(whole, outer[:2].copy(), same, whole.copy(), True)
-    with pytest.raises(TypeError, match="format 'f'"):
-        native.hessian_blocks(whole.astype(np.float32), outer, same, whole.copy(), True)
-
-
 @pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize(("n", "p", "d"), [(150, 6, 2), (140, 25, 3), (300, 9, 1)])
 def test_hessian_agrees_with_hessian_vector_products(rng, n, p, d):

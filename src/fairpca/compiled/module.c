@@ -52,8 +52,6 @@ static PyMethodDef methods[] = {
     {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
      "gaussian_lanes(Z, operand, sums, share, shares, threads, n_whole[, scales, n_first]): sums[0] = operand @ K, after "
      "all shares; of operands from n_whole on half of it."},
-    {"hessian_blocks", hessian_blocks, METH_VARARGS,
-     "hessian_blocks(crossings, outer, same, hessian, is_halved): put the blocks of a Hessian together."},
     {"squares_between", squares_between, METH_VARARGS,
      "squares_between(Z, low, high, kept, threads): how many squared distances of pairs are below, and how many between; "
      "these are kept, in any order, as far as there is room."},

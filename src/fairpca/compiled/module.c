@@ -52,9 +52,6 @@ static PyMethodDef methods[] = {
     {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
      "gaussian_lanes(Z, operand, sums, share, shares, threads, n_whole[, scales, n_first]): sums[0] = operand @ K, after "
      "all shares; of operands from n_whole on half of it."},
-    {"squares_between", squares_between, METH_VARARGS,
-     "squares_between(Z, low, high, kept, threads): how many squared distances of pairs are below, and how many between; "
-     "these are kept, in any order, as far as there is room."},
     {"cell_hashes", cell_hashes, METH_VARARGS,
      "cell_hashes(numbers, units, n_dropped, out): out = hashes of numbers in units of their line, rounded by so many bits."},
     {"row_hashes", row_hashes, METH_VARARGS,

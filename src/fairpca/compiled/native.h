@@ -103,7 +103,6 @@ void work_together(void (*work)(void *), void *job, int threads);
 
 PyObject *exp_inplace(PyObject *module, PyObject *array);
 PyObject *gaussian_lanes(PyObject *module, PyObject *args);
-PyObject *squares_between(PyObject *module, PyObject *args);
 PyObject *cell_hashes(PyObject *module, PyObject *args);
 PyObject *row_hashes(PyObject *module, PyObject *args);
 PyObject *sums_along_columns(PyObject *module, PyObject *args);

@@ -29,11 +29,3 @@ def feature_moments(
     recipe: NativeRecipe, Y: FloatArray, weights: FloatArray, out: FloatArray, squares: FloatArray | None
 ) -> None: ...
 def feature_slopes(recipe: NativeRecipe, Y: FloatArray, coefficients: FloatArray, out: FloatArray) -> None: ...
-def felt_of_outliers(
-    Y: FloatArray,
-    weights: FloatArray,
-    Y_out: FloatArray,
-    weights_out: FloatArray,
-    felt: FloatArray,
-    pulls: FloatArray,
-) -> None: ...

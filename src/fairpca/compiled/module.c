@@ -66,8 +66,6 @@ static PyMethodDef methods[] = {
      "feature_moments(recipe, Y, weights, out, squares): add weighted sums of products of features to out."},
     {"feature_slopes", feature_slopes, METH_VARARGS,
      "feature_slopes(recipe, Y, coefficients, out): out = gradients of sums of coefficients times products."},
-    {"felt_of_outliers", felt_of_outliers, METH_VARARGS,
-     "felt_of_outliers(Y, weights, Y_out, weights_out, felt, pulls): kernel sums of rows and outliers."},
     {NULL, NULL, 0, NULL},
 };
 

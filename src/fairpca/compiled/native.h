@@ -111,6 +111,5 @@ PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);
 PyObject *feature_slopes(PyObject *module, PyObject *args);
-PyObject *felt_of_outliers(PyObject *module, PyObject *args);
 
 #endif

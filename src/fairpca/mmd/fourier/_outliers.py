@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca import compiled
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._mixture import Mixture
@@ -15,10 +14,6 @@ from fairpca.mmd.fourier._grid import MOST_OUTLIERS, FourierGrid
 
 CHUNK = 64
 """Outliers at a time, so that their kernel values with the rows of a piece stay in the cache."""
-
-
-VECTOR = 4
-"""Rows that the compiled loops work on at a time."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +90,6 @@ def crossing(
     mixture : Mixture
         The scales of the kernel.
     """
-    if compiled.is_compiled() and mixture.is_single:
-        return _compiled_crossing(Y, weights, Y_out, weights_out)
     d, k = len(Y), len(weights)
     potential, slopes, pulls = np.zeros_like(weights), np.zeros((d, k, Y.shape[1])), np.zeros((d, k, Y_out.shape[1]))
     moving = (Y[:, None] * weights).reshape(d * k, -1)
@@ -108,18 +101,6 @@ def crossing(
         slopes += ((here[:, None] * on).reshape(d * k, -1) @ steep).reshape(slopes.shape) - Y[:, None] * (on @ steep)
         pulls[:, :, chunk] = (moving @ steep.T).reshape(d, k, -1) - here[:, None] * (weights @ steep.T)
     return Crossing(potential, slopes, pulls)
-
-
-def _compiled_crossing(Y: FloatArray, weights: FloatArray, Y_out: FloatArray, weights_out: FloatArray) -> Crossing:
-    (d, n), k = Y.shape, len(weights)
-    # Rows at the end without weight, so that all vectors are full.
-    rest = -n % VECTOR
-    Y, weights, Y_out, weights_out = map(
-        np.ascontiguousarray, (*(np.pad(each, ((0, 0), (0, rest))) for each in (Y, weights)), Y_out, weights_out)
-    )
-    felt, pulls = np.zeros((1 + d, k, n + rest)), np.empty((d, k, Y_out.shape[1]))
-    compiled.native.felt_of_outliers(Y, weights, Y_out, weights_out, felt, pulls)
-    return Crossing(felt[0, :, :n], felt[1:, :, :n], pulls)
 
 
 def cross_force_rates(

@@ -103,10 +103,6 @@ void work_together(void (*work)(void *), void *job, int threads);
 
 PyObject *exp_inplace(PyObject *module, PyObject *array);
 PyObject *gaussian_lanes(PyObject *module, PyObject *args);
-PyObject *cell_hashes(PyObject *module, PyObject *args);
-PyObject *row_hashes(PyObject *module, PyObject *args);
-PyObject *sums_along_columns(PyObject *module, PyObject *args);
-PyObject *sums_along_rows(PyObject *module, PyObject *args);
 PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);

@@ -158,13 +158,13 @@ def test_compiled_loops_refuse_arrays_they_cannot_read(bad, native):
 
 def test_compiled_loops_refuse_shapes_that_disagree(native):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 1, 5)), 0, 1, 1, 1)
+        native.gaussian_sums(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 5)), 0, 1, 1)
 
 
 @pytest.mark.parametrize("n_whole", [-1, 2])
 def test_compiled_loops_refuse_more_whole_products_than_operands(native, n_whole):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 1, 5)), 0, 1, 1, n_whole)
+        native.gaussian_sums(np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 5)), 0, 1, n_whole)
 
 
 @pytest.mark.usefixtures("each_engine")

@@ -214,9 +214,9 @@ def test_seven_scales_and_rows_at_all_distances_lose_no_accuracy(rng):
 
 @pytest.mark.parametrize("n_orders", [0, 3])
 def test_compiled_loops_refuse_tables_of_scales_they_cannot_read(native, n_orders):
-    rows, operand, sums = np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 1, 5))
+    rows, operand, sums = np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 5))
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(rows, operand, sums, 0, 1, 1, 1, np.ones((4, 2 + n_orders)), 1)
+        native.gaussian_sums(rows, operand, sums, 0, 1, 1, np.ones((4, 2 + n_orders)), 1)
 
 
 @pytest.mark.usefixtures("each_engine")

@@ -8,13 +8,12 @@ Hashes = npt.NDArray[np.uint64]
 NativeRecipe = tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]
 
 def exp_inplace(array: FloatArray) -> None: ...
-def gaussian_lanes(
+def gaussian_sums(
     Z: FloatArray,
     operand: FloatArray,
     sums: FloatArray,
-    share: int,
-    shares: int,
-    threads: int,
+    first: int,
+    step: int,
     n_whole: int,
     scales: FloatArray = ...,
     n_first: int = ...,

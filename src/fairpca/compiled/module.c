@@ -49,9 +49,9 @@ PyObject *disagreement(Arrays *arrays)
 static PyMethodDef methods[] = {
     {"exp_inplace", exp_inplace, METH_O,
      "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
-    {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
-     "gaussian_lanes(Z, operand, sums, share, shares, threads, n_whole[, scales, n_first]): sums[0] = operand @ K, after "
-     "all shares; of operands from n_whole on half of it."},
+    {"gaussian_sums", gaussian_sums, METH_VARARGS,
+     "gaussian_sums(Z, operand, sums, first, step, n_whole[, scales, n_first]): add to sums what every step-th few rows of "
+     "the upper half of K, from the first on, add to operand @ K; of operands from n_whole on to half of it."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
     {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
     {"feature_moments", feature_moments, METH_VARARGS,

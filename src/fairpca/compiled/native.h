@@ -97,12 +97,8 @@ int hold(Arrays *arrays, PyObject *array, const char *format, int ndim, int writ
 PyObject *let_go(Arrays *arrays, PyObject *answer);
 PyObject *disagreement(Arrays *arrays); /* lets go, with an exception set */
 
-/* Calls work(job) in several threads at the same time, this one among them, and returns when all have returned. It has
- * to be of use whether one thread calls it or all do. The caller need not hold the interpreter lock. */
-void work_together(void (*work)(void *), void *job, int threads);
-
 PyObject *exp_inplace(PyObject *module, PyObject *array);
-PyObject *gaussian_lanes(PyObject *module, PyObject *args);
+PyObject *gaussian_sums(PyObject *module, PyObject *args);
 PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);

@@ -6,20 +6,21 @@ results agree to rounding.
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
 
 from fairpca import compiled
-from fairpca._utils.threads import LANES, n_threads
+from fairpca._utils.threads import LANES, run_lanes
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.mmd._mixture import GAUSSIAN, Mixture
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
-SMALL = 400_000
+SMALL = 4_000_000
 """Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
-up: waking another takes as long."""
+up: a third of a millisecond, of which waking another takes a tenth."""
 
 UNINTERRUPTED = 2**29
 """Kernel values times columns and coordinates that are worked on at a time, about a fifth of a second in one thread."""
@@ -197,13 +198,21 @@ def _native_products(
     arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
     n_lanes = 1 if n * n * n_columns < SMALL else LANES
-    sums = np.empty((n_lanes, n_columns, n))
-    n_lanes_at_once, n_whole = min(n_lanes, n_threads()), n_columns if n_whole is None else n_whole
-    # In shares, all lanes of one before the next: the compiled loop does not listen to interrupts.
+    sums = np.zeros((n_lanes, n_columns, n))
+    n_whole = n_columns if n_whole is None else n_whole
+    # In shares: the compiled loop does not listen to interrupts.
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // UNINTERRUPTED
-    for share in range(n_shares):
-        compiled.native.gaussian_lanes(*arguments, sums, share, n_shares, n_lanes_at_once, n_whole, *scales)
-    products = sums[0].T
+    n_steps = n_lanes * n_shares
+    run_lanes(
+        [
+            [
+                partial(compiled.native.gaussian_sums, *arguments, lane_sums, first, n_steps, n_whole, *scales)
+                for first in range(lane, n_steps, n_lanes)
+            ]
+            for lane, lane_sums in enumerate(sums)
+        ]
+    )
+    products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
     return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 
 

@@ -102,9 +102,8 @@ class KernelMoments:
 
     def hessian(self, Z: AnyArray, N: AnyArray) -> FloatArray:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
-        d, q = Z.shape[1], N.shape[1]
         with single_threaded_blas():
-            crossings, outer = self._crossings(q), outer_sums(N, self.row_sums)
+            crossings, outer = self._crossings(N.shape[1]), outer_sums(N, self.row_sums)
         return self._blocks(crossings, outer, self.same + self.same.T)
 
     def _blocks(self, crossings: AnyArray, outer: AnyArray, same: AnyArray) -> FloatArray:

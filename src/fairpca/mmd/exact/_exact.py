@@ -14,7 +14,6 @@ from fairpca.mmd._scales import ONE_SCALE
 from fairpca.mmd.exact._few_moments import hessian_of_few
 from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
-from fairpca.mmd.exact._memory import keep_freed_memory
 from fairpca.mmd.exact._moments import KernelMoments, are_many
 
 LARGEST_SINGLE = 1e15
@@ -188,7 +187,6 @@ class ExactMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
-        keep_freed_memory()
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
         weights = self._factored(multipliers)

@@ -22,7 +22,7 @@ def recipes(rng, d):
 
 def features_of(recipe, Y):
     """Return all products of a left and a right line, of shape (n_left, n_right, n)."""
-    left, right = recipe.sides(Y)
+    left, right = recipe._sides(recipe._lines(Y))
     return left[:, None] * right * recipe.is_feature[:, :, None]
 
 

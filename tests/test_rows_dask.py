@@ -108,17 +108,17 @@ def test_terms_are_added_in_the_order_of_the_blocks(where):
 
 
 @pytest.mark.parametrize(
-    ("discrepancy", "options", "d", "of_products"),
+    ("discrepancy", "options", "d"),
     [
-        (FourierMMD, {}, 2, 1e-12),
-        (HermiteMMD, {"n_features": 200}, 4, 1e-12),
-        (NystroemMMD, {"n_landmarks": 200}, 4, 1e-8),  # a difference quotient of gradients
+        (FourierMMD, {}, 2),
+        (HermiteMMD, {"n_features": 200}, 4),
+        (NystroemMMD, {"n_landmarks": 200}, 4),
     ],
     ids=["fourier", "hermite", "nystroem"],
 )
-def test_discrepancies_are_those_of_an_array(where, X, groups, rng, discrepancy, options, d, of_products):
+def test_discrepancies_are_those_of_an_array(where, X, groups, rng, discrepancy, options, d):
     X[3] += 40  # a row outside of the box of the Fourier grid
-    V, E = (np.linalg.qr(rng.normal(size=(P, d)))[0] for _ in range(2))
+    V = np.linalg.qr(rng.normal(size=(P, d)))[0]
     codes, comparison = by_group(groups)
     arguments = (Coordinates(X.mean(axis=0), np.eye(P)), comparison, 1.5)
     here = discrepancy(ArrayRows(X, codes), *arguments, **options)
@@ -126,7 +126,6 @@ def test_discrepancies_are_those_of_an_array(where, X, groups, rng, discrepancy,
     for ours, theirs in zip(there.evaluate(V), here.evaluate(V), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
     assert here.value(V)[0] > 1e-4
-    np.testing.assert_allclose(there.hessian_product(V, E), here.hessian_product(V, E), rtol=0, atol=of_products)
 
 
 def test_samples_are_those_of_an_array(where, X, codes):

@@ -7,10 +7,10 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from comparisons import by_group, by_weights
+from comparisons import by_group, by_weights, hessian_product, riemannian_product
 from fairpca import FairPCA, fair_pca_path
 from fairpca.comparison import People, Terms, compare
-from fairpca.geometry import Grassmann, taylor_slope
+from fairpca.geometry import taylor_slope
 from fairpca.inference import ComparedRows, chance_deviations, chance_levels
 from fairpca.metrics import fair_variance_scorer, mmd2, mmd2_by_measure
 from fairpca.mmd import Coordinates, ExactMMD, FourierMMD, Scales, median_bandwidth
@@ -102,8 +102,6 @@ def test_all_derivatives_are_the_means_of_those_of_the_scales(rng, factors):
     values, gradients = joint.evaluate(V)
     np.testing.assert_allclose(values, np.mean([mmd.evaluate(V)[0] for mmd in apart], axis=0), atol=1e-14)
     np.testing.assert_allclose(gradients, np.mean([mmd.evaluate(V)[1] for mmd in apart], axis=0), atol=1e-13)
-    products = [mmd.hessian_product(V, case.E, multipliers) for mmd in apart]
-    np.testing.assert_allclose(joint.hessian_product(V, case.E, multipliers), np.mean(products, axis=0), atol=1e-12)
     total = np.tensordot(multipliers, gradients, axes=1)
     hessian = joint.hessian(V, Q, total, multipliers)
     hessians = [mmd.hessian(V, Q, np.tensordot(multipliers, mmd.evaluate(V)[1], axes=1), multipliers) for mmd in apart]
@@ -117,7 +115,7 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
     case = Case(rng)
     mmd, V, E, multipliers = case.exact(FOUR), case.V, case.E / np.linalg.norm(case.E), case.multipliers
     values, gradients = mmd.evaluate(V)
-    gradient, product = np.tensordot(multipliers, gradients, axes=1), mmd.hessian_product(V, E, multipliers)
+    gradient, product = np.tensordot(multipliers, gradients, axes=1), hessian_product(mmd, V, E, multipliers)
     slope, curvature = np.vdot(gradient, E), np.vdot(product, E)
     steps = np.logspace(-4, -2.5, 8)
 
@@ -132,9 +130,9 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
     assert taylor_slope(gradient_change, steps) == pytest.approx(2, abs=0.2)
     B = rng.normal(size=(4, 2))
     tangent = case.Q @ B
-    expected = Grassmann().riemannian_hessian(V, gradient, mmd.hessian_product(V, tangent, multipliers), tangent)
+    expected = riemannian_product(mmd, V, gradient, tangent, multipliers)
     found = (mmd.hessian(V, case.Q, gradient, multipliers) @ B.T.ravel()).reshape(2, 4).T
-    np.testing.assert_allclose(found, case.Q.T @ expected, atol=1e-12)
+    np.testing.assert_allclose(found, case.Q.T @ expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("factors", [FOUR, (3.0, 1.0), (0.5,)])
@@ -155,10 +153,6 @@ def test_fourier_derivatives_agree_with_the_exact_ones(rng, d, factors):
     assert mmd._first_pass(case.V)[0].outliers.count
     for expected, found in zip(exact.evaluate(case.V), mmd.evaluate(case.V), strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
-    product = mmd.hessian_product(case.V, case.E, case.multipliers)
-    np.testing.assert_allclose(
-        product, exact.hessian_product(case.V, case.E, case.multipliers), rtol=0, atol=30 * tolerance
-    )
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -167,15 +161,13 @@ def test_fourier_has_the_right_taylor_slopes(rng, d):
     V, E = case.V, case.E / np.linalg.norm(case.E)
     mmd = case.fourier(FOUR, 1e-9).anchored(V)
     values, gradients = mmd.evaluate(V)
-    product, gradient = mmd.hessian_product(V, E), gradients.sum(axis=0)
-    slope, curvature = np.vdot(gradient, E), np.vdot(product, E)
+    slope = np.vdot(gradients.sum(axis=0), E)
     steps = np.logspace(-4, -2.5, 8)
 
     def change(t):
         return mmd.value(V + t * E).sum() - values.sum() - t * slope
 
     assert taylor_slope(change, steps) == pytest.approx(2, abs=0.1)
-    assert taylor_slope(lambda t: change(t) - t * t * curvature / 2, steps) == pytest.approx(3, abs=0.2)
 
 
 @pytest.mark.parametrize("diameter", [0.0, 3.0, 40.0])

@@ -135,16 +135,6 @@ class Recipe:
                 found[:, -1, piece] = self._backwards(Y[:, piece], lines, *by_sides)
         return found
 
-    def sides(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the left and the right lines, of shape (n_left, n) and (n_right, n).
-
-        Parameters
-        ----------
-        Y : ndarray of shape (d, n)
-            Rows.
-        """
-        return self._sides(self._lines(Y))
-
     @cached_property
     def _native(self) -> tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]:
         # A right line j meets the left ones up to the last i with counts[i] > j.

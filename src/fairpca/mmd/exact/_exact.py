@@ -12,7 +12,7 @@ from fairpca.mmd._forms import Factors, factor, weighted_form
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd._scales import ONE_SCALE
 from fairpca.mmd.exact._few_moments import hessian_of_few
-from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
+from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, products_of_orders
 from fairpca.mmd.exact._islands import Islands
 from fairpca.mmd.exact._moments import KernelMoments, are_many
 
@@ -135,28 +135,6 @@ class ExactMMD:
         if len(felt) == 1:  # the forms are numbers
             return self._comparison.forms * (self._weights.T * felt[0])
         return self._factors.forces(felt.transpose(1, 0, 2), self._weights.T)
-
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative of the gradient of sum_j lambda_j h_j along `direction`.
-
-        Parameters
-        ----------
-        V : ndarray of shape (p, d)
-            Loading matrix.
-        direction : ndarray of shape (p, d)
-            Direction E; any matrix, tangent or not.
-        multipliers : ndarray of shape (n_measures,), default=None
-            The lambda_j; by default all 1.
-        """
-        islands, weights = self._islands(V), self._factored(multipliers)
-        Z, Z_rate = islands.local, islands.seen_locally(self._along(direction))
-        plain, changed = gaussian_rate_products(
-            islands, Z_rate, _with_moments(weights, Z_rate), _with_moments(weights, Z), self._mixture
-        )
-        forces = _forces(weights, plain, Z_rate) - _forces(weights, changed, Z)
-        return self._pulled_back(islands, forces.T[None])[0]
 
     def hessian(
         self,
@@ -289,13 +267,3 @@ def _with_moments(weights: FloatArray, Z: FloatArray) -> FloatArray:
     columns[:, 0] = weights.T
     np.multiply(weights.T[:, None], Z.T, out=columns[:, 1:])
     return columns.reshape(-1, n).T
-
-
-def _forces(weights: FloatArray, products: FloatArray, Z: FloatArray) -> FloatArray:
-    """Return sum_b w_b * (K w_b * Z - K (w_b * Z)), given the products of K with the columns of `_with_moments`."""
-    width = 1 + Z.shape[1]
-    forces = np.zeros_like(Z)
-    for b, weight in enumerate(weights.T):
-        block = products[:, b * width : (b + 1) * width]
-        forces += weight[:, None] * (block[:, :1] * Z - block[:, 1:])
-    return forces

@@ -143,29 +143,6 @@ def kernel_products(
     return gaussian_products(islands.positions, operand, Mixture.of(factors))
 
 
-def gaussian_rate_products(
-    islands: Islands, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray, mixture: Mixture = GAUSSIAN
-) -> tuple[FloatArray, FloatArray]:
-    """Return K_1 @ operand and (K_2 * M) @ rate_operand with M_ij = (z_i - z_j).(z'_i - z'_j).
-
-    -K_2 * M is the rate of change of K_1 when the rows z move with velocities z'.
-
-    Parameters
-    ----------
-    islands : Islands
-        The rows z.
-    Z_rate : ndarray of shape (n, d)
-        Their velocities, seen locally.
-    operand, rate_operand : ndarray of shape (n, n_columns)
-        Right-hand sides of the two products.
-    mixture : Mixture, default=GAUSSIAN
-        The scales.
-    """
-    tiles = _GaussianRateTiles(islands, Z_rate, mixture)
-    plain, changed = symmetric_products(tiles.fill, [operand, rate_operand])
-    return plain, changed
-
-
 def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate: AnyArray) -> AnyArray:
     """Return (z_i - z_j).(z'_i - z'_j), of shape (n, k); differences first, so that no size of the z costs digits.
 
@@ -276,24 +253,3 @@ class _WeightedGaussianTiles(_GaussianTiles):
         products = self._weights[rows] @ self._weights[columns].T
         for tile in tiles:
             tile *= products
-
-
-class _GaussianRateTiles(_GaussianTiles):
-    """Tiles of K_1 and of K_2 * M."""
-
-    def __init__(self, islands: Islands, Z_rate: FloatArray, mixture: Mixture) -> None:
-        super().__init__(islands.positions, mixture, (1, 2))
-        Z = islands.local
-        self._local, self._rate = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z_rate.T)
-        inner = np.einsum("ij,ij->i", Z, Z_rate)[:, None]
-        ones = np.ones_like(inner)
-        self._left_rate = np.hstack([-Z, -Z_rate, inner, ones])
-        self._right_rate = np.hstack([Z_rate, Z, ones, inner])
-
-    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
-        super().fill(rows, columns, tiles)
-        if self._is_wide:
-            here, there = self._local[:, rows], self._local[:, columns]
-            tiles[1][...] *= inner_differences(here, there, self._rate[:, rows], self._rate[:, columns])
-        else:
-            tiles[1][...] *= self._left_rate[rows] @ self._right_rate[columns].T

@@ -73,36 +73,6 @@ class FourierFeatures:
         """
         return self._grid.recipe.slopes(Y, tensors)
 
-    def contract(self, Y: FloatArray, tensors: FloatArray) -> FloatArray:
-        """Return the sums of each tensor times the features of each row.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (d, n)
-            Rows in the axes of the box.
-        tensors : ndarray of shape (n_tensors, D_last, D_others)
-            Coefficients.
-
-        Returns
-        -------
-        sums : ndarray of shape (n_tensors, n)
-            One number for each tensor and row.
-        """
-        last, others = self._grid.recipe.sides(Y)
-        partial = (tensors.reshape(-1, self.shape[1]) @ others).reshape(-1, *last.shape)
-        return np.einsum("qri,ri->qi", partial, last)
-
-    def derivative(self, tensors: FloatArray, a: int) -> FloatArray:
-        """Return the coefficients of the derivative of sum_features tensor * feature in coordinate a.
-
-        The operator is antisymmetric: the moments of derivatives are minus the derivative of the moments.
-        """
-        after = math.prod(self._sizes[b] for b in self._axes[self._axes.index(a) + 1 :])
-        pairs = tensors.reshape(-1, self._sizes[a] // 2, 2, after)
-        frequencies = self._grid.spacing[a] * np.arange(self._sizes[a] // 2)[:, None]
-        slopes = [frequencies * pairs[:, :, 1], -frequencies * pairs[:, :, 0]]
-        return np.stack(slopes, axis=2).reshape(tensors.shape)
-
     @property
     def _axes(self) -> list[int]:
         """The order of the coordinates in a tensor."""

@@ -12,7 +12,6 @@ from fairpca._utils.checks import MOST_FOURIER
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
-from fairpca.mmd._forms import weighted_form
 from fairpca.mmd._measurement import Measurement
 from fairpca.mmd._mixture import Mixture
 from fairpca.mmd._scales import ONE_SCALE
@@ -25,9 +24,7 @@ from fairpca.mmd.fourier._passes import (
     ForceField,
     absolute_weights,
     cross_products_of_block,
-    force_rates_of_block,
     forces_of_block,
-    moment_rates_of_block,
     moments_of_block,
 )
 from fairpca.rows import Partial, Rows
@@ -183,36 +180,6 @@ class FourierMMD:
             return values + own_values, gradients + own_gradients
         return values, gradients
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative of the gradient of sum_j lambda_j h_j along `direction`, in two passes.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r, d)
-            Loading matrix.
-        direction : ndarray of shape (r, d)
-            Direction E; any matrix, tangent or not.
-        multipliers : ndarray of shape (n_measures,), default=None
-            The lambda_j; by default all 1.
-        """
-        moments, grid = self._first_pass(V, direction)
-        frame = self.measured.along(V, grid.rotation)
-        velocity = self.measured.along(direction, grid.rotation).matrix
-        plain, *moving = np.split(moments.tensors, 1 + V.shape[1])
-        features = FourierFeatures(grid)
-        # The moments of derivatives are minus the derivatives of moments.
-        rates = -np.sum([features.derivative(tensors, b) for b, tensors in enumerate(moving)], axis=0)
-        slopes = _gradients(_potentials(plain, grid), grid)
-        tensors = np.concatenate([_gradients(_potentials(rates, grid), grid), _gradients(slopes, grid)])
-        field = ForceField(tensors, moments.outliers, weighted_form(self.measured.comparison.forms, multipliers)[None])
-        total = self._total(force_rates_of_block, frame, grid, field, velocity)
-        product = self.measured.gradient(total, grid.rotation)
-        if moments.outliers.count:
-            product += self._among(moments.outliers).hessian_product(V, direction, multipliers)
-        return product
-
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost, in multiply-adds of float32.
 
@@ -226,16 +193,12 @@ class FourierMMD:
         # Two passes, in float64, of which products take twice as long.
         return float(self.n_rows * 4 * (r * d + n_features * (1 + d) * self.measured.comparison.weights.n_columns))
 
-    def _first_pass(self, V: FloatArray, direction: FloatArray | None = None) -> tuple[BoxMoments, FourierGrid]:
-        """Return the moments, with their rates along a direction, and a grid that leaves few rows outside its box."""
+    def _first_pass(self, V: FloatArray) -> tuple[BoxMoments, FourierGrid]:
+        """Return the moments, and a grid that leaves few rows outside its box."""
         grid = self._grid_for(V)
         while True:
             frame = self.measured.along(V, grid.rotation)
-            if direction is None:
-                moments = self._total(moments_of_block, frame, grid)
-            else:
-                velocity = self.measured.along(direction, grid.rotation).matrix
-                moments = self._total(moment_rates_of_block, frame, grid, velocity)
+            moments = self._total(moments_of_block, frame, grid)
             if moments.outliers.count <= grid.affordable:
                 return moments, grid
             grid = grid.widened()
@@ -276,9 +239,3 @@ def _products(moments: BoxMoments, grid: FourierGrid) -> FloatArray:
 def _potentials(tensors: FloatArray, grid: FourierGrid) -> FloatArray:
     """Return the coefficients of 2 (K w_b)(y), whose gradient is the force on a unit of weight."""
     return 2 * FourierFeatures(grid).coefficients() * tensors
-
-
-def _gradients(tensors: FloatArray, grid: FourierGrid) -> FloatArray:
-    """Return the coefficients of the derivatives in each coordinate, one after the other."""
-    features = FourierFeatures(grid)
-    return np.concatenate([features.derivative(tensors, a) for a in range(len(grid.spacing))])

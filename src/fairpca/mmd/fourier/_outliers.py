@@ -103,50 +103,6 @@ def crossing(
     return Crossing(potential, slopes, pulls)
 
 
-def cross_force_rates(
-    Y: FloatArray,
-    weights: FloatArray,
-    Y_out: FloatArray,
-    weights_out: FloatArray,
-    forms: FloatArray,
-    rate: FloatArray,
-    rate_out: FloatArray,
-    mixture: Mixture,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the rates of change of the gradients of 2 <P, C> by the y_i and by the y_o when the rows move.
-
-    C_ab = sum_io w_ia k(y_i, y_o) w_ob over rows i in the box and outliers o.
-
-    Parameters
-    ----------
-    Y, weights, Y_out, weights_out : ndarray
-        See `crossing`.
-    forms : ndarray of shape (n_forms, k, k)
-        P.
-    rate : ndarray of shape (d, n)
-        Velocities of the rows in the box.
-    rate_out : ndarray of shape (d, n_out)
-        Velocities of the outliers.
-    mixture : Mixture
-        The scales of the kernel.
-    """
-    inside, outside = _no_forces(Y, forms), _no_forces(Y_out, forms)
-    for chunk in _chunks(Y_out):
-        here, velocity = Y_out[:, chunk], rate_out[:, chunk]
-        slopes, curvatures = _kernels(Y, here, mixture, (1, 2))
-        rates = inner_differences(here, Y, velocity, rate)
-        for form, on_rows, on_outliers in zip(forms, inside, outside, strict=True):
-            pulls = (-2.0 * weights_out[chunk]) @ form @ weights
-            _add_forces(on_rows, on_outliers[:, chunk], pulls * slopes, rate, velocity)
-            # The rate of K_1 is -K_2 (y_o - y_i).(y'_o - y'_i).
-            _add_forces(on_rows, on_outliers[:, chunk], -(pulls * curvatures) * rates, Y, here)
-    return np.concatenate(inside), np.concatenate(outside)
-
-
-def _no_forces(Y: FloatArray, forms: FloatArray) -> FloatArray:
-    return np.zeros((len(forms), *Y.shape))
-
-
 def _chunks(Y_out: FloatArray) -> Iterator[slice]:
     return (slice(start, start + CHUNK) for start in range(0, Y_out.shape[1], CHUNK))
 
@@ -156,9 +112,3 @@ def _kernels(Y: FloatArray, Y_out: FloatArray, mixture: Mixture, orders: Sequenc
     exponents = inner_differences(Y_out, Y, Y_out, Y)
     exponents *= -0.5
     return mixture.kernels(exponents, orders)
-
-
-def _add_forces(inside: FloatArray, outside: FloatArray, pulls: FloatArray, Y: FloatArray, Y_out: FloatArray) -> None:
-    """Add sum_o pull_oi (y_i - y_o) and sum_i pull_oi (y_o - y_i)."""
-    inside += pulls.sum(axis=0) * Y - Y_out @ pulls
-    outside += pulls.sum(axis=1) * Y_out - Y @ pulls.T

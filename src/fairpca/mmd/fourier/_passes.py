@@ -15,7 +15,7 @@ from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
 from fairpca.mmd.fourier._features import FourierFeatures
 from fairpca.mmd.fourier._grid import FourierGrid
-from fairpca.mmd.fourier._outliers import Outliers, cross_force_rates, crossing
+from fairpca.mmd.fourier._outliers import Outliers, crossing
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,7 @@ class ForceField:
     Attributes
     ----------
     tensors : ndarray of shape (n_tensors, D_last, D_others)
-        For each weight the coefficients of the potential. For rates of change, for each coordinate and weight those of
-        the force on a unit of weight, then their derivatives in each coordinate.
+        For each weight the coefficients of the potential.
     outliers : Outliers
         The rows outside.
     forms : ndarray of shape (n_forms, k, k)
@@ -108,28 +107,6 @@ def moments_of_block(
     return BoxMoments(tensors, outliers)
 
 
-def moment_rates_of_block(
-    X: AnyArray,
-    attached: AnyArray,
-    weights: RowWeights,
-    frame: Coordinates,
-    grid: FourierGrid,
-    direction: FloatArray,
-) -> BoxMoments:
-    """Return the same for the weights w_b and then, coordinate by coordinate, w_b * y'_a with the velocities y'."""
-    features = FourierFeatures(grid)
-    n_weights, d = weights.n_columns, direction.shape[1]
-    tensors = np.zeros(((1 + d) * n_weights, *features.shape))
-    outliers = Outliers.none(X.shape[1], n_weights)
-    towards = frame.towards(direction)
-    for piece in _pieces(X, weights.of(attached), frame, grid):
-        velocities = towards.project(piece.rows).T
-        moving = (piece.weights * velocities[:, None]).reshape(d * n_weights, -1)
-        tensors += features.moments(piece.Y, np.concatenate([piece.weights, moving]))
-        outliers += piece.outliers(frame)
-    return BoxMoments(tensors, outliers)
-
-
 def cross_products_of_block(
     X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, grid: FourierGrid, outliers: Outliers
 ) -> FloatArray:
@@ -164,36 +141,6 @@ def forces_of_block(
         forces = factors.forces(felt, piece.weights)
         total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
     return Forces(total, products)
-
-
-def force_rates_of_block(
-    X: AnyArray,
-    attached: AnyArray,
-    weights: RowWeights,
-    frame: Coordinates,
-    grid: FourierGrid,
-    field: ForceField,
-    direction: FloatArray,
-) -> FloatArray:
-    """Return the rate of change of `Forces.total` when row x has the velocity direction'(x - mean)."""
-    features, outliers = FourierFeatures(grid), field.outliers
-    d, n_weights = direction.shape[1], weights.n_columns
-    total = np.zeros((X.shape[1], len(field.forms) * d))
-    Y_out, rate_out = outliers.positions(frame, grid), direction.T @ outliers.rows.T
-    factors, towards = Factors.of(field.forms), frame.towards(direction)
-    for piece in _pieces(X, weights.of(attached), frame, grid):
-        velocities = towards.project(piece.rows).T
-        at_rest, *moved = features.contract(piece.Y, field.tensors).reshape(1 + d, d, n_weights, -1)
-        felt = at_rest + np.einsum("bi,baci->aci", velocities, np.stack(moved))
-        forces = factors.forces(felt, piece.weights).reshape(len(field.forms) * d, -1)
-        if outliers.count:
-            inside, outside = cross_force_rates(
-                piece.Y, piece.weights, Y_out, outliers.weights, field.forms, velocities, rate_out, grid.mixture
-            )
-            forces += inside
-            total += outliers.rows.T @ outside.T
-        total += frame.pulled_back(piece.rows, forces.T)
-    return total
 
 
 def _pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, grid: FourierGrid) -> Iterator[_Piece]:

@@ -24,9 +24,6 @@ from fairpca.mmd.nystroem._passes import (
 from fairpca.mmd.residual import Remainder, Residuals, ResidualSample
 from fairpca.rows import Partial, Rows
 
-STEP = 1e-5
-"""Length, relative to the frame's, of the steps between gradients whose difference is a Hessian product."""
-
 MAKING = 20
 """Multiply-adds in a matrix product that take as long as one kernel value."""
 
@@ -187,28 +184,6 @@ class NystroemMMD:
         of_rows = self.measured.gradients(total, landmarks.rotation)
         forces = _forces_on_landmarks(landmarks, np.stack(slopes), coefficients, forms)
         return values, of_rows + (forces @ self._landmark_rows).transpose(0, 2, 1)
-
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative of the gradient of sum_j lambda_j h_j along `direction`, by a central difference.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r, d)
-            Loading matrix.
-        direction : ndarray of shape (r, d)
-            Direction E; any matrix, tangent or not.
-        multipliers : ndarray of shape (n_measures,), default=None
-            The lambda_j; by default all 1.
-        """
-        length = float(np.linalg.norm(direction))
-        if length == 0.0:
-            return np.zeros_like(V)
-        weights = np.ones(self.n_measures) if multipliers is None else multipliers
-        step = STEP * float(np.linalg.norm(V)) / length
-        ahead, behind = (self.evaluate(V + t * direction)[1] for t in (step, -step))
-        return np.tensordot(weights, (ahead - behind) / (2 * step), axes=1)
 
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost, in multiply-adds of float32.

@@ -4,6 +4,7 @@
 import numpy as np
 
 from fairpca.comparison import Comparison, Contrast, People, Terms, compare
+from fairpca.geometry import Grassmann
 from fairpca.mmd import ExactMMD
 from fairpca.problem import FairSubspaceProblem
 
@@ -52,3 +53,16 @@ def problem_of(X, group, n_components=2):
         mean_differences=rows.T @ comparison.columns.of(codes),
         chance=comparison.chance_ceilings,
     )
+
+
+def hessian_product(mmd, V, E, multipliers=None, step=1e-5):
+    """Return the derivative along E of the gradient of sum_j lambda_j h_j, by a central difference."""
+    ahead, behind = (mmd.evaluate(V + t * E)[1] for t in (step, -step))
+    return np.tensordot(np.ones(len(ahead)) if multipliers is None else multipliers, ahead - behind, axes=1) / (
+        2 * step
+    )
+
+
+def riemannian_product(mmd, V, gradient, tangent, multipliers=None):
+    """Return the product of the Hessian on the Grassmann manifold with a tangent vector, P(Hess h[eta]) - eta V'G."""
+    return Grassmann().project(V, hessian_product(mmd, V, tangent, multipliers)) - tangent @ (V.T @ gradient)

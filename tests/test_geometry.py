@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from fairpca.geometry import Grassmann, PolarCurve, Stiefel, principal_angles, projection_distance, taylor_slope
+from fairpca.geometry import Grassmann, PolarCurve, principal_angles, projection_distance, taylor_slope
 
-MANIFOLDS = [Stiefel("polar"), Stiefel("qr"), Grassmann("polar"), Grassmann("qr")]
-IDS = [f"{type(m).__name__}-{m.retraction}" for m in MANIFOLDS]
+MANIFOLDS = [Grassmann("polar"), Grassmann("qr")]
+IDS = [m.retraction for m in MANIFOLDS]
 P, D = 8, 3
 
 
@@ -15,7 +15,16 @@ def manifold(request):
 
 @pytest.fixture
 def point(rng):
-    return Stiefel().random_point(P, D, rng)
+    return Grassmann().random_point(P, D, rng)
+
+
+def random_tangent(point, rng):
+    tangent = Grassmann().project(point, rng.normal(size=point.shape))
+    return tangent / np.linalg.norm(tangent)
+
+
+def retracted(manifold, point, tangent):
+    return manifold.curve(point, tangent)(1.0)[0]
 
 
 def quadratic(rng):
@@ -43,65 +52,58 @@ def test_dimension_is_the_rank_of_the_projection(manifold, point):
 
 
 def test_projection_is_idempotent_and_tangent(manifold, point, rng):
-    ambient = rng.normal(size=(P, D))
-    tangent = manifold.project(point, ambient)
-    inside = point.T @ tangent
+    tangent = manifold.project(point, rng.normal(size=(P, D)))
     np.testing.assert_allclose(manifold.project(point, tangent), tangent, atol=1e-14)
-    np.testing.assert_allclose(inside, -inside.T, atol=1e-14)
-
-
-def test_grassmann_tangents_are_orthogonal_to_the_point(point, rng):
-    tangent = Grassmann().project(point, rng.normal(size=(P, D)))
     np.testing.assert_allclose(point.T @ tangent, 0, atol=1e-14)
 
 
 @pytest.mark.parametrize("length", [0.0, 1e-8, 0.3, 50.0])
 def test_retraction_stays_on_the_manifold(manifold, point, rng, length):
-    moved = manifold.retract(point, length * manifold.random_tangent(point, rng))
+    moved = retracted(manifold, point, length * random_tangent(point, rng))
     np.testing.assert_allclose(moved.T @ moved, np.eye(D), atol=1e-12)
 
 
 def test_retraction_keeps_the_point_for_zero(manifold, point):
-    np.testing.assert_allclose(manifold.retract(point, np.zeros_like(point)), point, atol=1e-14)
+    np.testing.assert_allclose(retracted(manifold, point, np.zeros_like(point)), point, atol=1e-14)
 
 
 def test_retraction_agrees_with_addition_to_first_order(manifold, point, rng):
-    tangent = manifold.random_tangent(point, rng)
+    tangent = random_tangent(point, rng)
 
     def remainder(t):
-        return np.linalg.norm(manifold.retract(point, t * tangent) - point - t * tangent)
+        return np.linalg.norm(retracted(manifold, point, t * tangent) - point - t * tangent)
 
     assert taylor_slope(remainder) == pytest.approx(2, abs=0.1)
 
 
 def test_velocity_is_the_derivative_of_the_curve(manifold, point, rng):
-    curve = manifold.curve(point, manifold.random_tangent(point, rng))
+    curve = manifold.curve(point, random_tangent(point, rng))
     frame, velocity = curve(0.7)
     assert taylor_slope(lambda t: np.linalg.norm(curve(0.7 + t)[0] - frame - t * velocity)) == pytest.approx(2, abs=0.1)
 
 
 def test_the_frame_of_a_polar_curve_comes_without_its_velocity(point, rng):
-    curve = PolarCurve(point, Grassmann().random_tangent(point, rng))
+    curve = PolarCurve(point, random_tangent(point, rng))
     np.testing.assert_array_equal(curve.frame(0.7), curve(0.7)[0])
 
 
 def test_transport_gives_tangents_of_the_new_point(manifold, point, rng):
-    there = manifold.retract(point, manifold.random_tangent(point, rng))
-    stack = np.array([manifold.random_tangent(point, rng) for _ in range(4)])
+    there = retracted(manifold, point, random_tangent(point, rng))
+    stack = np.array([random_tangent(point, rng) for _ in range(4)])
     moved = manifold.transport(there, stack)
     np.testing.assert_allclose(manifold.project(there, moved), moved, atol=1e-14)
 
 
-@pytest.mark.parametrize("manifold", [Stiefel("polar"), Grassmann("polar")], ids=["Stiefel", "Grassmann"])
-def test_second_order_model_has_slope_three_along_the_second_order_retraction(manifold, point, rng):
+def test_second_order_model_has_slope_three_along_the_polar_retraction(point, rng):
+    manifold = Grassmann("polar")
     value, gradient, hessian = quadratic(rng)
-    tangent = manifold.random_tangent(point, rng)
+    tangent = random_tangent(point, rng)
     euclidean = gradient(point)
     first = np.vdot(euclidean, tangent)
-    second = np.vdot(tangent, manifold.riemannian_hessian(point, euclidean, hessian(point, tangent), tangent))
+    second = np.vdot(tangent, hessian(point, tangent) - tangent @ (point.T @ euclidean))
 
     def remainder(t):
-        return value(manifold.retract(point, t * tangent)) - value(point) - t * first - t * t * second / 2
+        return value(retracted(manifold, point, t * tangent)) - value(point) - t * first - t * t * second / 2
 
     assert taylor_slope(remainder, np.logspace(-2.5, -1, 8)) == pytest.approx(3, abs=0.15)
 
@@ -109,13 +111,13 @@ def test_second_order_model_has_slope_three_along_the_second_order_retraction(ma
 def test_many_small_steps_do_not_leave_the_manifold(manifold, point, rng):
     for _ in range(500):
         tangent = manifold.project(point, rng.normal(size=(P, D)) * 1e6) * 1e-7
-        point = manifold.retract(point, tangent)
+        point = retracted(manifold, point, tangent)
     np.testing.assert_allclose(point.T @ point, np.eye(D), atol=1e-13)
 
 
 def test_unknown_retraction_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"retraction='cayley' is unknown; choose one of \['polar', 'qr'\]"):
-        Stiefel("cayley")
+        Grassmann("cayley")
 
 
 def test_angles_do_not_depend_on_the_frame(point, rng):
@@ -125,6 +127,6 @@ def test_angles_do_not_depend_on_the_frame(point, rng):
 
 
 def test_projection_distance_is_the_distance_of_projectors(point, rng):
-    other = Stiefel().random_point(P, D, rng)
+    other = Grassmann().random_point(P, D, rng)
     expected = np.linalg.norm(point @ point.T - other @ other.T) / np.sqrt(2)
     assert projection_distance(point, other) == pytest.approx(expected)

@@ -14,11 +14,19 @@ from fairpca.exceptions import (
     ConvergenceWarning,
     NullComponentsWarning,
     RankWarning,
+    StrictToleranceWarning,
 )
 from fairpca.solvers import REPMS
 from odd_tables import Odd, odd
 
-DOCUMENTED = (AccuracyWarning, AttributeInTableWarning, ConvergenceWarning, NullComponentsWarning, RankWarning)
+DOCUMENTED = (
+    AccuracyWarning,
+    AttributeInTableWarning,
+    ConvergenceWarning,
+    NullComponentsWarning,
+    RankWarning,
+    StrictToleranceWarning,
+)
 
 
 def fitted(case, X=None, groups=None, **parameters):

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from comparisons import by_group, by_weights, exact_mmd, exact_parity, weights_of_groups
+from comparisons import by_group, by_weights, exact_mmd, exact_parity, riemannian_product, weights_of_groups
 from fairpca.comparison import NOWHERE
 from fairpca.compiled import HAS_COMPILED
 from fairpca.data._merged import merge_equal_rows
-from fairpca.geometry import Grassmann, taylor_slope
+from fairpca.geometry import taylor_slope
 from fairpca.mmd import ExactMMD, engine, using_engine
 from fairpca.mmd.exact._gaussian import whole_and_half_products
 
@@ -60,18 +60,9 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
     mmd = exact_parity(X, group, SIGMA)
     E = rng.normal(size=V.shape)
     value, (gradient,) = mmd.evaluate(V)
-    product = mmd.hessian_product(V, E)
     slope = np.vdot(gradient, E)
-    curvature = np.vdot(product, E)
 
     assert taylor_slope(lambda t: mmd.value(V + t * E)[0] - value[0] - t * slope) == pytest.approx(2, abs=0.1)
-    steps = np.logspace(-2.5, -1, 8)
-    second = taylor_slope(lambda t: mmd.value(V + t * E)[0] - value[0] - t * slope - t * t * curvature / 2, steps)
-    assert second == pytest.approx(3, abs=0.2)
-    gradient_slope = taylor_slope(
-        lambda t: np.linalg.norm(mmd.evaluate(V + t * E)[1][0] - gradient - t * product), steps
-    )
-    assert gradient_slope == pytest.approx(2, abs=0.2)
 
 
 @pytest.mark.usefixtures("each_engine")
@@ -81,15 +72,13 @@ def test_several_measures_have_gradients_of_their_own_and_hessians_with_multipli
     weights = np.hstack([weights_of_groups(each) for each in (group, other, group)])
     multipliers = np.array([0.5, 3.0])
     basis = np.linalg.qr(np.hstack([V, rng.normal(size=(5, 3))]))[0]
-    E, Q = rng.normal(size=V.shape), basis[:, 2:]
+    Q = basis[:, 2:]
     joint = exact_mmd(X, *by_weights(weights, np.array([0, 1, 1])), SIGMA)
     apart = [exact_parity(X, each, SIGMA) for each in (group, other)]
     (h1, (g1,)), (h2, (g2,)) = (mmd.evaluate(V) for mmd in apart)
     values, gradients = joint.evaluate(V)
     np.testing.assert_allclose(values, [h1[0], h1[0] + h2[0]], atol=1e-14)
     np.testing.assert_allclose(gradients, [g1, g1 + g2], atol=1e-13)
-    p1, p2 = (mmd.hessian_product(V, E) for mmd in apart)
-    np.testing.assert_allclose(joint.hessian_product(V, E, multipliers), 0.5 * p1 + 3 * (p1 + p2), atol=1e-13)
     H1, H2 = (mmd.hessian(V, Q, g) for mmd, g in zip(apart, (g1, g2), strict=True))
     gradient = np.tensordot(multipliers, gradients, axes=1)
     np.testing.assert_allclose(joint.hessian(V, Q, gradient, multipliers), 0.5 * H1 + 3 * (H1 + H2), atol=1e-13)
@@ -158,13 +147,13 @@ def test_compiled_loops_refuse_arrays_they_cannot_read(bad, native):
 
 def test_compiled_loops_refuse_shapes_that_disagree(native):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 1, 5)), 0, 1, 1, 1)
+        native.gaussian_sums(np.ones((2, 5)), np.ones((1, 4)), np.ones((1, 5)), 0, 1, 1)
 
 
 @pytest.mark.parametrize("n_whole", [-1, 2])
 def test_compiled_loops_refuse_more_whole_products_than_operands(native, n_whole):
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 1, 5)), 0, 1, 1, n_whole)
+        native.gaussian_sums(np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 5)), 0, 1, n_whole)
 
 
 @pytest.mark.usefixtures("each_engine")
@@ -178,17 +167,9 @@ def test_a_half_product_and_its_transpose_are_the_whole(rng, n):
     np.testing.assert_allclose(once + once.T, halved.T @ K @ halved, atol=1e-11)
 
 
-def test_the_compiled_loop_puts_blocks_together_of_arrays_that_agree_only(native):
-    whole, outer, same = np.ones((6, 6)), np.ones((3, 6)), np.ones((3, 3))
-    with pytest.raises(ValueError, match="do not agree in shape"):
-        native.hessian_blocks(whole, outer[:2].copy(), same, whole.copy(), True)
-    with pytest.raises(TypeError, match="format 'f'"):
-        native.hessian_blocks(whole.astype(np.float32), outer, same, whole.copy(), True)
-
-
 @pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize(("n", "p", "d"), [(150, 6, 2), (140, 25, 3), (300, 9, 1)])
-def test_hessian_agrees_with_hessian_vector_products(rng, n, p, d):
+def test_hessian_agrees_with_differences_of_gradients(rng, n, p, d):
     X, group, _ = problem(rng, n, p, d)
     mmd = exact_parity(X, group, SIGMA)
     basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
@@ -201,9 +182,9 @@ def test_hessian_agrees_with_hessian_vector_products(rng, n, p, d):
     for _ in range(3):
         B = rng.normal(size=(p - d, d))
         tangent = Q @ B
-        expected = Grassmann().riemannian_hessian(V, gradient, mmd.hessian_product(V, tangent), tangent)
+        expected = riemannian_product(mmd, V, gradient, tangent)
         product = (hessian @ B.T.ravel()).reshape(d, p - d).T
-        np.testing.assert_allclose(product, Q.T @ expected, atol=1e-13)
+        np.testing.assert_allclose(product, Q.T @ expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("n_far", [1, 2])

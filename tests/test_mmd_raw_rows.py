@@ -20,14 +20,11 @@ def both(rng):
     return raw, exact_mmd(X @ matrix, codes, comparison, 3.0), frame[:, :d], frame[:, d:]
 
 
-def test_values_and_gradients(both, rng):
+def test_values_and_gradients(both):
     raw, plain, V, _ = both
-    E, multipliers = rng.normal(size=V.shape), np.array([1.0, 0.5, 2.0])
     np.testing.assert_allclose(raw.value(V), plain.value(V), rtol=1e-10)
     for of_raw, of_plain in zip(raw.evaluate(V), plain.evaluate(V), strict=True):
         np.testing.assert_allclose(of_raw, of_plain, rtol=1e-8, atol=1e-13)
-    products = (each.hessian_product(V, E, multipliers) for each in (raw, plain))
-    np.testing.assert_allclose(*products, rtol=1e-8, atol=1e-13)
 
 
 def test_hessians_in_a_chart_and_what_it_adds(both):

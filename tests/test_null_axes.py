@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from comparisons import by_group
+from comparisons import by_group, hessian_product
 from fairpca import FairPCA
 from fairpca.data import AxesRequest, prepare_few_rows
 from fairpca.exceptions import ConvergenceWarning
@@ -50,10 +50,11 @@ def test_hessian_of_the_penalty_function_is_that_of_its_products(problem, rng):
     here = penalised.sample(manifold.random_point(9, D, rng))
     complement = np.linalg.qr(here.point, mode="complete")[0][:, D:]
     B = rng.normal(size=(9 - D, D))
-    of_variance, of_discrepancy = problem.hessian_products(here.point, complement @ B, penalised.rho)
-    product = of_discrepancy - of_variance
-    riemannian = manifold.riemannian_hessian(here.point, here.gradient, product, complement @ B)
-    expected = (complement.T @ riemannian).T.ravel()
+    tangent = complement @ B
+    product = (
+        hessian_product(problem.discrepancy, here.point, tangent, penalised.rho) - 2 * problem.shares[:, None] * tangent
+    )
+    expected = (complement.T @ (product - tangent @ (here.point.T @ here.gradient))).T.ravel()
     np.testing.assert_allclose(penalised.hessian(here, complement) @ B.T.ravel(), expected, rtol=1e-3, atol=1e-4)
 
 

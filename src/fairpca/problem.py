@@ -56,11 +56,6 @@ class Discrepancy(Protocol):
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
         """Return unit vectors, as columns, towards rows that stand alone and add more than `smallest` to their h_j."""
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -144,14 +139,12 @@ class EvaluationCounts:
 
     values: int = 0
     gradients: int = 0
-    hessian_products: int = 0
     hessians: int = 0
 
     def add(self, other: "EvaluationCounts") -> None:
         """Add what was counted elsewhere."""
         self.values += other.values
         self.gradients += other.gradients
-        self.hessian_products += other.hessian_products
         self.hessians += other.hessians
 
 
@@ -234,13 +227,6 @@ class FairSubspaceProblem:
         self.counts.hessians += 1
         gradient = here.weighted_gradient(multipliers)
         return self.discrepancy.hessian(here.point, Q, gradient, multipliers, single_precision)
-
-    def hessian_products(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the Euclidean Hessian-vector products of the variance and of sum_j lambda_j h_j."""
-        self.counts.hessian_products += 1
-        return 2.0 * self.shares[:, None] * direction, self.discrepancy.hessian_product(V, direction, multipliers)
 
     @property
     def n_measures(self) -> int:

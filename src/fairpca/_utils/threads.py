@@ -10,6 +10,7 @@ from functools import cache
 from threading import Event, Lock
 from typing import Any
 
+import joblib
 from threadpoolctl import ThreadpoolController
 
 LANES = 8
@@ -21,11 +22,12 @@ SMALL = 1_000_000
 
 @cache
 def n_threads() -> int:
-    """Return how many threads to use: the cores this process may run on, at most OMP_NUM_THREADS.
+    """Return how many threads to use: the cores this process may use, at most OMP_NUM_THREADS.
 
-    joblib sets that variable in its workers, so nested parallelism does not ask for more than the machine has.
+    joblib counts what affinity and the quota of a container leave. It sets that variable in its workers, so nested
+    parallelism does not ask for more than the machine has.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = joblib.cpu_count()
     asked = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(cores, int(asked))) if asked.isdigit() else cores
 

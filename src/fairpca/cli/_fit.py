@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from fairpca.auditing import AuditResult, Certificate
@@ -51,17 +52,22 @@ def find(
     began : float
         When the work began.
     """
+    ended = {"table": time.perf_counter()}
     seed = held_out.random_state
     wanted = asked.model(prepared.people_train.y, seed)
     if promise is not None:
         check_people(promise, wanted, prepared)
     model = fitted(wanted, prepared, stages)
+    ended["fit"] = time.perf_counter()
     release = None if promise is None else promised(promise, model, prepared, seed, stages)
+    ended["promise"] = time.perf_counter()
     before = plain_pca(model, prepared, stages)
     prepared.release()
     found, found_before = (audited(each, prepared, seed, stages) for each in (model, before))
     certificate, reasons = certified(found)
-    path, remarks = trade_off(model, prepared, seed, stages) if with_path else (None, ())
+    ended["audit"] = time.perf_counter()
+    path, remarks = trade_off(model, before, prepared, seed, stages) if with_path else (None, ())
+    ended["trade_off"] = time.perf_counter()
     prepared.release()
     return Fitted(
         choice,
@@ -76,7 +82,7 @@ def find(
         path,
         release,
         tuple(map(in_options, (*notes, *reasons, *remarks))),
-        time.perf_counter() - began,
+        dict(zip(ended, np.diff([began, *ended.values()]).tolist(), strict=True)),
     )
 
 

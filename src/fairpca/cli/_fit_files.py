@@ -58,8 +58,8 @@ class Fitted:
         The certified release, where one was asked for.
     notes : tuple of str
         What readers must know.
-    seconds : float
-        How long all of it took.
+    seconds : dict of str to float
+        How long each stage took.
     """
 
     choice: Table
@@ -74,7 +74,7 @@ class Fitted:
     path: FairPCAPath | None
     promise: Promised | None
     notes: tuple[str, ...]
-    seconds: float
+    seconds: dict[str, float]
 
 
 def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:

@@ -19,8 +19,11 @@ from fairpca.tables import PreparedTable, Roles, prepare
 
 HEADINGS = ("tolerance", "mmd2", "variance_kept", "met")
 
-PATH_ROWS = 5_000
+PATH_ROWS = 2_000
 """Rows on which the trade-off is traced: it is drawn, not used."""
+
+N_POINTS = 8
+"""Points of a curve that a slider moves along."""
 
 
 def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Path | None, as_json: bool) -> int:
@@ -92,14 +95,14 @@ def _yes(met: bool) -> str:
 
 
 def trade_off(
-    model: FairPCA, prepared: PreparedTable, seed: int, stages: Stages
+    model: FairPCA, before: FairPCA, prepared: PreparedTable, seed: int, stages: Stages
 ) -> tuple[FairPCAPath | None, tuple[str, ...]]:
-    """Trace the trade-off, on some of the rows where they are many.
+    """Trace the trade-off from plain PCA to half of the model's tolerance, on some of the rows where they are many.
 
     Parameters
     ----------
-    model : FairPCA
-        The fitted model.
+    model, before : FairPCA
+        The fitted model, and plain PCA.
     prepared : PreparedTable
         The rows.
     seed : int
@@ -125,11 +128,13 @@ def trade_off(
         "small_groups": "merge" if few else model.small_groups,
         "random_state": seed,
     }
+    strictest = 0.5 * model.tolerance_
+    tolerances = np.geomspace(max(before.mmd2_, 4 * strictest), strictest, N_POINTS).tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AttributeInTableWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            path = FairPCAPath(FairPCA(**settings)).fit(prepared.X_train[rows], **people)
+            path = FairPCAPath(FairPCA(**settings), tolerances=tolerances).fit(prepared.X_train[rows], **people)
         except ValueError as error:
             return None, (f"The trade-off is not shown: {error}",)
     return path, (f"The trade-off was traced on {PATH_ROWS:,} of the {n_rows:,} rows to fit.",) if few else ()

@@ -1,5 +1,3 @@
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -10,39 +8,16 @@ Hashes = npt.NDArray[np.uint64]
 NativeRecipe = tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]
 
 def exp_inplace(array: FloatArray) -> None: ...
-def gaussian_lanes(
+def gaussian_sums(
     Z: FloatArray,
     operand: FloatArray,
     sums: FloatArray,
-    share: int,
-    shares: int,
-    threads: int,
+    first: int,
+    step: int,
     n_whole: int,
     scales: FloatArray = ...,
     n_first: int = ...,
 ) -> None: ...
-def hessian_blocks(
-    crossings: AnyArray, outer: AnyArray, same: AnyArray, hessian: FloatArray, is_halved: bool
-) -> None: ...
-def squares_between(Z: FloatArray, low: float, high: float, kept: FloatArray, threads: int) -> tuple[int, int]: ...
-def complement_of(V: FloatArray, Q: FloatArray) -> None: ...
-def frame_at(V: FloatArray, Q: FloatArray, b: FloatArray, frame: FloatArray, inverse: FloatArray) -> None: ...
-def gradients_at(
-    Q: FloatArray,
-    b: FloatArray,
-    frame: FloatArray,
-    inverse: FloatArray,
-    first: FloatArray,
-    others: FloatArray,
-    out: FloatArray,
-) -> None: ...
-def quasi_newton_product(
-    factor: FloatArray, pairs: Sequence[tuple[FloatArray, FloatArray, float]], product: FloatArray
-) -> None: ...
-def cell_hashes(numbers: FloatArray, units: FloatArray, n_dropped: int, out: Hashes) -> None: ...
-def row_hashes(X: FloatArray, factors: Hashes, out: Hashes) -> None: ...
-def sums_along_columns(cells: Hashes, rows: Hashes, sums: Hashes) -> None: ...
-def sums_along_rows(cells: Hashes, columns: Hashes, sums: Hashes) -> None: ...
 def project(X: AnyArray, mean: FloatArray, matrix: FloatArray, out: FloatArray) -> None: ...
 def pull_back(X: AnyArray, mean: FloatArray, forces: FloatArray, out: FloatArray) -> None: ...
 def feature_moments(

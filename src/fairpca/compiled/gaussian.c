@@ -187,41 +187,6 @@ static void work_on_rows(const Job *job, size first, size step, WorkOnTile *work
     }
 }
 
-/* A pass, or a share of its rows: lanes, each with sums of its own, so that what is added to what does not depend on
- * which thread takes which. */
-typedef struct {
-    Job job;
-    size lanes, share, shares;
-    size next, done;  /* the first lane that nobody has begun; how many have been worked on */
-} Pass;
-
-static void work_on_lanes(void *argument)
-{
-    Pass *pass = argument;
-    Job job = pass->job;
-    Tile tile;
-    double *memory = allocate(&job, &tile);
-    if (memory == NULL)
-        return;
-    size lane, lanes = pass->lanes, length = job.c * job.n;
-    while ((lane = __atomic_fetch_add(&pass->next, 1, __ATOMIC_RELAXED)) < lanes) {
-        job.sums = pass->job.sums + lane * length;
-        if (pass->share == 0)
-            memset(job.sums, 0, sizeof(double) * (size_t)length);
-        work_on_rows(&job, lane + lanes * pass->share, lanes * pass->shares, widest_loops(), &tile);
-        __atomic_add_fetch(&pass->done, 1, __ATOMIC_RELAXED);
-    }
-    free(memory);
-}
-
-/* Adds the sums of all lanes, one after the other, to those of the first. */
-static void add_lanes(double *sums, size lanes, size length)
-{
-    for (size lane = 1; lane < lanes; lane++)
-        for (size k = 0; k < length; k++)
-            sums[k] += sums[lane * length + k];
-}
-
 PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
 {
     Py_buffer view;
@@ -234,19 +199,17 @@ PyObject *exp_inplace(PyObject *Py_UNUSED(module), PyObject *array)
     Py_RETURN_NONE;
 }
 
-PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
+PyObject *gaussian_sums(PyObject *Py_UNUSED(module), PyObject *args)
 {
     enum { Z, OPERAND, SUMS, SCALES, ARRAYS };
-    static const int ndim[ARRAYS] = {2, 2, 3, 2};
     PyObject *given[ARRAYS] = {NULL};
     Arrays arrays = {.held = 0};
-    size share, shares, n_whole, n_first = 0;
-    int threads;
-    if (!PyArg_ParseTuple(args, "OOOnnin|On", &given[Z], &given[OPERAND], &given[SUMS], &share, &shares, &threads,
-                          &n_whole, &given[SCALES], &n_first))
+    size first, step, n_whole, n_first = 0;
+    if (!PyArg_ParseTuple(args, "OOOnnn|On", &given[Z], &given[OPERAND], &given[SUMS], &first, &step, &n_whole,
+                          &given[SCALES], &n_first))
         return NULL;
     for (int k = 0; k < ARRAYS && given[k] != NULL; k++)
-        if (!hold(&arrays, given[k], "d", ndim[k], k == SUMS))
+        if (!hold(&arrays, given[k], "d", 2, k == SUMS))
             return let_go(&arrays, NULL);
     const Py_buffer *views = arrays.views;
     Job job = {
@@ -257,15 +220,17 @@ PyObject *gaussian_lanes(PyObject *Py_UNUSED(module), PyObject *args)
     if (given[SCALES] != NULL)
         job.scales = (Scales){views[SCALES].buf, views[SCALES].shape[0], views[SCALES].shape[1] - COEFFICIENTS};
     const size *sums = views[SUMS].shape;
-    if (views[OPERAND].shape[1] != job.n || sums[1] != job.c || sums[2] != job.n || share < 0 || shares <= share
-        || n_first < 0 || n_first > job.c || n_whole < 0 || n_whole > job.c || job.scales.orders < 1 || job.scales.orders > MOST_ORDERS)
+    if (views[OPERAND].shape[1] != job.n || sums[0] != job.c || sums[1] != job.n || first < 0 || step <= first
+        || n_first < 0 || n_first > job.c || n_whole < 0 || n_whole > job.c || job.scales.orders < 1
+        || job.scales.orders > MOST_ORDERS)
         return disagreement(&arrays);
-    Pass pass = {job, sums[0], share, shares, 0, 0};
+    Tile tile;
+    double *memory = allocate(&job, &tile);
+    if (memory == NULL)
+        return let_go(&arrays, PyErr_NoMemory());
     Py_BEGIN_ALLOW_THREADS
-    work_together(work_on_lanes, &pass, threads);
-    if (share == shares - 1)
-        add_lanes(job.sums, pass.lanes, job.c * job.n);
+    work_on_rows(&job, first, step, widest_loops(), &tile);
+    free(memory);
     Py_END_ALLOW_THREADS
-    /* A thread that is short of memory does nothing; it matters if all were. */
-    return let_go(&arrays, pass.done == pass.lanes ? Py_NewRef(Py_None) : PyErr_NoMemory());
+    return let_go(&arrays, Py_NewRef(Py_None));
 }

@@ -49,30 +49,9 @@ PyObject *disagreement(Arrays *arrays)
 static PyMethodDef methods[] = {
     {"exp_inplace", exp_inplace, METH_O,
      "Replace every entry, none above 700, of a C-contiguous float64 array by its exponential."},
-    {"gaussian_lanes", gaussian_lanes, METH_VARARGS,
-     "gaussian_lanes(Z, operand, sums, share, shares, threads, n_whole[, scales, n_first]): sums[0] = operand @ K, after "
-     "all shares; of operands from n_whole on half of it."},
-    {"hessian_blocks", hessian_blocks, METH_VARARGS,
-     "hessian_blocks(crossings, outer, same, hessian, is_halved): put the blocks of a Hessian together."},
-    {"squares_between", squares_between, METH_VARARGS,
-     "squares_between(Z, low, high, kept, threads): how many squared distances of pairs are below, and how many between; "
-     "these are kept, in any order, as far as there is room."},
-    {"complement_of", complement_of, METH_VARARGS,
-     "complement_of(V, Q): Q = an orthonormal complement of orthonormal columns."},
-    {"frame_at", frame_at, METH_VARARGS, "frame_at(V, Q, b, frame, inverse): the frame of span(V + Q b') and its factor."},
-    {"gradients_at", gradients_at, METH_VARARGS,
-     "gradients_at(Q, b, frame, inverse, first, others, out): gradients at a frame in the coordinates b of a chart."},
-    {"quasi_newton_product", quasi_newton_product, METH_VARARGS,
-     "quasi_newton_product(factor, pairs, product): multiply product, a gradient, by the inverse Hessian that pairs of steps "
-     "and changes of the gradient, with their products, make of LL', factor = L'."},
-    {"cell_hashes", cell_hashes, METH_VARARGS,
-     "cell_hashes(numbers, units, n_dropped, out): out = hashes of numbers in units of their line, rounded by so many bits."},
-    {"row_hashes", row_hashes, METH_VARARGS,
-     "row_hashes(X, factors, out): out = sums over each row of its bits times factors."},
-    {"sums_along_columns", sums_along_columns, METH_VARARGS,
-     "sums_along_columns(cells, rows, sums): sums[j] = sum over i of the hashes of cells[j, i] + rows[i]."},
-    {"sums_along_rows", sums_along_rows, METH_VARARGS,
-     "sums_along_rows(cells, columns, sums): sums[i] = sum over j of the hashes of cells[j, i] + columns[j]."},
+    {"gaussian_sums", gaussian_sums, METH_VARARGS,
+     "gaussian_sums(Z, operand, sums, first, step, n_whole[, scales, n_first]): add to sums what every step-th few rows of "
+     "the upper half of K, from the first on, add to operand @ K; of operands from n_whole on to half of it."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
     {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
     {"feature_moments", feature_moments, METH_VARARGS,

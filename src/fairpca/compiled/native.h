@@ -89,7 +89,7 @@ int get_buffer(PyObject *array, Py_buffer *view, const char *format, int ndim, i
 
 /* Views of several arrays, of which those of a call are released together. */
 typedef struct {
-    Py_buffer views[34];
+    Py_buffer views[10];
     int held;
 } Arrays;
 
@@ -97,26 +97,8 @@ int hold(Arrays *arrays, PyObject *array, const char *format, int ndim, int writ
 PyObject *let_go(Arrays *arrays, PyObject *answer);
 PyObject *disagreement(Arrays *arrays); /* lets go, with an exception set */
 
-/* x'y, and y += factor x. */
-double dot(const double *x, const double *y, size n);
-void add_multiple(double factor, const double *x, double *y, size n);
-
-/* Calls work(job) in several threads at the same time, this one among them, and returns when all have returned. It has
- * to be of use whether one thread calls it or all do. The caller need not hold the interpreter lock. */
-void work_together(void (*work)(void *), void *job, int threads);
-
 PyObject *exp_inplace(PyObject *module, PyObject *array);
-PyObject *gaussian_lanes(PyObject *module, PyObject *args);
-PyObject *hessian_blocks(PyObject *module, PyObject *args);
-PyObject *squares_between(PyObject *module, PyObject *args);
-PyObject *complement_of(PyObject *module, PyObject *args);
-PyObject *frame_at(PyObject *module, PyObject *args);
-PyObject *gradients_at(PyObject *module, PyObject *args);
-PyObject *quasi_newton_product(PyObject *module, PyObject *args);
-PyObject *cell_hashes(PyObject *module, PyObject *args);
-PyObject *row_hashes(PyObject *module, PyObject *args);
-PyObject *sums_along_columns(PyObject *module, PyObject *args);
-PyObject *sums_along_rows(PyObject *module, PyObject *args);
+PyObject *gaussian_sums(PyObject *module, PyObject *args);
 PyObject *project(PyObject *module, PyObject *args);
 PyObject *pull_back(PyObject *module, PyObject *args);
 PyObject *feature_moments(PyObject *module, PyObject *args);

@@ -1,11 +1,11 @@
 """Principal axes of the rows: the coordinates in which the fair subspace is searched."""
 # SPDX-License-Identifier: MIT
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import FloatArray, IntArray
+from fairpca._utils.typing import FloatArray
 from fairpca.data._decomposed import null_axes, singular_axes
 from fairpca.mmd import Scales
 
@@ -139,10 +139,6 @@ class PrincipalAxes:
         variances[rank:] = 0.0
         kept = min(len(variances), rank + n_null)
         return cls(np.ascontiguousarray(axes[:, ::-1][:, :kept]), variances[:kept], rank, total)
-
-    def with_columns(self, columns: IntArray) -> "PrincipalAxes":
-        """Return the same axes of a table with its columns in another order."""
-        return replace(self, axes=np.ascontiguousarray(self.axes[columns]))
 
     def n_for_share(self, share: float) -> int:
         """Return how many axes it takes to keep at least a share of the variance."""

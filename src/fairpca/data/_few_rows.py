@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import Comparison, masses_of
 from fairpca.data._axes import AxesRequest, PrincipalAxes
-from fairpca.data._canonical import CanonicalOrder
 from fairpca.data._merged import MergedRows, merge_by_place
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import standardized
@@ -27,11 +26,9 @@ class FewRows:
     problem : FairSubspaceProblem
         The problem, in principal axes.
     rows : ndarray of shape (n_distinct, p)
-        Distinct scaled rows, which the search does not use, with columns in the order of the work.
+        Distinct scaled rows, which the search does not use.
     weights : ndarray of shape (n_distinct, k)
         Their weights.
-    columns : ndarray of int of shape (p,)
-        The columns of the caller in that order.
     comparison : Comparison
         What is compared.
     bandwidth : float
@@ -43,7 +40,6 @@ class FewRows:
     problem: FairSubspaceProblem
     rows: FloatArray
     weights: FloatArray
-    columns: IntArray
     comparison: Comparison
     bandwidth: float
     factors: tuple[float, ...]
@@ -62,7 +58,7 @@ class FewRows:
     def remeasured(self, components: FloatArray) -> Measurement:
         """Return the vector h of finished components, see `Posed.remeasured`."""
         in_features = ExactMMD(self.rows, self.weights, self.comparison, self.bandwidth, self.factors)
-        return Measurement.exact(in_features.value(np.ascontiguousarray(components.T[self.columns])))
+        return Measurement.exact(in_features.value(np.ascontiguousarray(components.T)))
 
 
 def axes_of_short_table(rows: Rows, standardize: bool) -> PrincipalAxes:
@@ -103,11 +99,8 @@ def prepare_few_rows(
     """
     n_components, bandwidth, factors = request.n_components, request.scales.bandwidth, request.scales.factors
     merged = MergedRows.of(X, attached)
-    order = CanonicalOrder.of(merged.X, None if comparison is None else merged.strata, merged.numbers)
-    merged = merged.in_order(order.rows, order.columns)
     rows, scaling = standardized(merged.X, standardize, merged.masses, overwrite=True)
-    start = None if request.start is None else request.start[order.columns]
-    axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses, start)
+    axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses, request.start)
     if isinstance(bandwidth, str):
         bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], merged.masses)
     posed = None
@@ -122,10 +115,10 @@ def prepare_few_rows(
             mean_differences=axes.mean_differences(distinct.T @ weights @ comparison.mixing),
             chance=comparison.chance_ceilings,
         )
-        posed = FewRows(problem, distinct, weights, order.columns, comparison, bandwidth, factors)
+        posed = FewRows(problem, distinct, weights, comparison, bandwidth, factors)
     return PreparedData(
-        scaling=scaling.with_columns(order.places),
-        axes=axes.with_columns(order.places),
+        scaling=scaling,
+        axes=axes,
         n_rows=len(X),
         mass=float(len(rows) if merged.masses is None else merged.masses.sum()),
         bandwidth=bandwidth,

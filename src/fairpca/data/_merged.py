@@ -7,16 +7,14 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import masses_of
-from fairpca.data._hashes import row_hashes
-from fairpca.rows import strata_of
 
 
 @dataclass(frozen=True, eq=False)
 class MergedRows:
-    """Rows of which no two are equal in all that is known of them.
+    """Rows of which no two are equal in all that is known of them, in an order of their own.
 
     So a table with a row three times and one with that row and the weight 3 are one table from here on, to the last
-    bit.
+    bit, and so are tables that differ by the order of their rows.
 
     Attributes
     ----------
@@ -49,13 +47,11 @@ class MergedRows:
         if attached.shape[1] == 2 and np.all(attached[:, 1] == 1.0):
             attached = attached[:, :1]
         place = places_of(X)
-        if not _has_repetitions(place):
-            return cls(X, attached, np.arange(len(X)))
         # All but the mass, which adds up; NaN equals nothing, not even itself.
         others = np.nan_to_num(attached[:, [0, *range(2, attached.shape[1])]], nan=-1.0)
         _, first, index = np.unique(np.column_stack([place, others]), axis=0, return_index=True, return_inverse=True)
         if len(first) == len(X):
-            return cls(X, attached, place)
+            return cls(X[first], attached[first], place[first])
         masses = masses_of(attached)
         summed = np.bincount(index.ravel(), masses, minlength=len(first)).astype(np.float64)
         known = attached[first].astype(np.float64)
@@ -63,24 +59,9 @@ class MergedRows:
         return cls(X[first], merged, place[first])
 
     @property
-    def strata(self) -> IntArray:
-        """The stratum of each row."""
-        return strata_of(self.attached)
-
-    @property
     def masses(self) -> FloatArray | None:
         """The mass of each row; None where all have the mass 1."""
         return masses_of(self.attached)
-
-    @property
-    def numbers(self) -> FloatArray | None:
-        """What else is attached to rows than their stratum."""
-        return self.attached[:, 1:] if self.attached.shape[1] > 1 else None
-
-    def in_order(self, rows: IntArray, columns: IntArray) -> "MergedRows":
-        """Return the same with rows and columns in another order."""
-        # One axis after the other: a quarter of the time of both at once.
-        return MergedRows(self.X[rows].take(columns, axis=1), self.attached[rows], self.place[rows])
 
 
 def merge_by_place(X: FloatArray, weights: FloatArray, place: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -98,17 +79,16 @@ def merge_by_place(X: FloatArray, weights: FloatArray, place: IntArray) -> tuple
     Returns
     -------
     X : ndarray of shape (n_distinct, p)
-        The distinct rows, in the order in which they come first.
+        The distinct rows, in the order of their places.
     weights : ndarray of shape (n_distinct, k)
         Their summed weights.
     """
-    if not _has_repetitions(place):
-        return X, weights
     _, first, index = np.unique(place, return_index=True, return_inverse=True)
-    order = np.argsort(first)
+    if len(first) == len(X):
+        return X, weights
     merged = np.zeros((len(first), weights.shape[1]))
-    np.add.at(merged, np.argsort(order)[index], weights)
-    return X[first[order]], merged
+    np.add.at(merged, index, weights)
+    return X[first], merged
 
 
 def merge_equal_rows(X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -125,21 +105,12 @@ def merge_equal_rows(X: FloatArray, weights: FloatArray) -> tuple[FloatArray, Fl
 
 
 def places_of(X: AnyArray) -> IntArray:
-    """Return a number for each row, the same for equal rows and for no others.
+    """Return a number for each row, the same for equal rows and for no others, whatever the order of the rows.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
         Finite numbers.
     """
-    _, place, counts = np.unique(row_hashes(X), return_inverse=True, return_counts=True)
-    shared = np.flatnonzero(counts[place] > 1)
-    if len(shared):
-        # Equal hashes are no proof; most rows need none.
-        place[shared] = len(counts) + np.unique(X[shared], axis=0, return_inverse=True)[1].ravel()
-    return place
-
-
-def _has_repetitions(place: IntArray) -> bool:
-    """Tell whether a number, all of them small, occurs more than once."""
-    return bool(np.bincount(place).max(initial=0) > 1)
+    rows = np.ascontiguousarray(X + X.dtype.type(0))  # -0.0 equals 0.0
+    return np.unique(rows.view((np.void, X.itemsize * X.shape[1])).ravel(), return_inverse=True)[1]

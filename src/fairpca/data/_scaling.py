@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 
 LARGEST = 1e300
 """Largest number in a table: sums of many still are numbers."""
@@ -100,10 +100,6 @@ class ColumnScaling:
             scale = np.ones_like(deviation)
         noise = np.where(constant, 0.0, ranges.rounding / scale)
         return cls(ranges.mean, scale, constant, float(np.linalg.norm(noise)))
-
-    def with_columns(self, columns: IntArray) -> "ColumnScaling":
-        """Return the same for a table with its columns in another order."""
-        return ColumnScaling(self.mean[columns], self.scale[columns], self.constant[columns], self.noise)
 
 
 def standardized(

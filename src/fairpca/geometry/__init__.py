@@ -3,11 +3,9 @@
 
 from fairpca.geometry._frames import (
     RETRACTIONS as RETRACTIONS,
-    Frames as Frames,
     Grassmann as Grassmann,
     PolarCurve as PolarCurve,
     QRCurve as QRCurve,
-    Stiefel as Stiefel,
     principal_angles as principal_angles,
     projection_distance as projection_distance,
     split_null as split_null,

@@ -92,13 +92,6 @@ class AlignedMMD:
         values, gradients = self._discrepancy.evaluate(V @ alignment.rotation)
         return values, np.stack([alignment.gradient(V, gradient) for gradient in gradients])
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the Hessian product, without what the alignment adds: terms of the size of the truncation error."""
-        rotation = Alignment.of(V, self._anchor).rotation
-        return self._discrepancy.hessian_product(V @ rotation, direction @ rotation, multipliers) @ rotation.T
-
     def hessian(
         self,
         V: FloatArray,
@@ -107,9 +100,10 @@ class AlignedMMD:
         multipliers: FloatArray | None = None,
         single_precision: bool = False,
     ) -> FloatArray:
-        """Return the Hessian in the chart B -> V + QB, without what the alignment adds, as `hessian_product` does.
+        """Return the Hessian in the chart B -> V + QB, without what the alignment adds.
 
-        It is that of the discrepancy at V O in the chart B -> V O + QB, with its columns turned back.
+        What it adds is of the size of the truncation error. It is the Hessian of the discrepancy at V O in the chart
+        B -> V O + QB, with its columns turned back.
         """
         rotation = Alignment.of(V, self._anchor).rotation
         aligned = self._discrepancy.hessian(V @ rotation, Q, gradient @ rotation, multipliers, single_precision)

@@ -60,12 +60,6 @@ class DiscrepancyAlong:
         directions = self._axes.T @ self._whole.isolated_directions(self._axes @ V, smallest)
         return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
-        return self._axes.T @ self._whole.hessian_product(self._axes @ V, self._axes @ direction, multipliers)
-
 
 class RawRowsMMD(DiscrepancyAlong):
     """Exact discrepancies of raw rows x, for frames V of their coordinates y = M'x: at V they are what they are at MV.

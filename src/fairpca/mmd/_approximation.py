@@ -68,11 +68,6 @@ class FirstOrderMMD(Protocol):
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_j) and the gradients, of shape (n_measures, r, d)."""
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
-
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost, in multiply-adds of float32 or what takes as long."""
 
@@ -188,7 +183,6 @@ class TwoLevelMMD:
         self.n_measures = fine.n_measures
         self.n_rows = fine.n_rows
         self.value = fine.value
-        self.hessian_product = fine.hessian_product
         self.isolated_directions = coarse.isolated_directions
         self.has_exact_hessian = False
         self.hessian_rows = coarse.n_rows

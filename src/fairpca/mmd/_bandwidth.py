@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from fairpca import compiled
 from fairpca._utils.checks import check_bandwidth
-from fairpca._utils.threads import n_threads
 from fairpca._utils.typing import FloatArray, IntArray
 
 FOUR_SCALES = (2.0, 1.0, 0.5, 0.25)
@@ -31,12 +29,6 @@ N_PAIRS = 2**21
 
 MOST_ROWS = 2**17
 """Rows at most that the pairs are made of."""
-
-BRACKETED = 2**16
-"""Numbers from which on a median is looked for between two of them."""
-
-BRACKET_SAMPLE, BRACKET_WIDTH = 2**12, 128
-"""Numbers that suggest these two, and how many of them lie between these two and the median of all: four deviations."""
 
 ORDER = 20220222
 """Seed of the one order in which rows are chosen and paired, whatever the random state of a fit is."""
@@ -177,40 +169,9 @@ def rows_by_mass(masses: FloatArray) -> IntArray:
 
 def _median_square(Z: FloatArray) -> float | None:
     """Return the median of |z_i - z_j|^2, of those above 0 where it is 0, and None where all are."""
-    if compiled.is_compiled() and len(Z) * (len(Z) - 1) // 2 >= BRACKETED and len(Z) <= ALL_PAIRS_ROWS:
-        median = _median_of_all_pairs(Z)
-        if median is not None and median > 0.0:
-            return median
     squares = _squared_distances(Z)
-    median = _median(squares) if squares.size else 0.0
-    if median <= 0.0:
-        positive = squares[squares > 0]
-        return _median(positive) if positive.size else None
-    return median
-
-
-def _median_of_all_pairs(Z: FloatArray) -> float | None:
-    """Return the median as `_median` does, while only distances near it are kept; None where a sample has misled."""
-    n = len(Z)
-    n_pairs, n_rounds = n * (n - 1) // 2, 1 + BRACKET_SAMPLE // n
-    by_coordinate = np.ascontiguousarray(Z.T)
-    around = np.concatenate([by_coordinate, by_coordinate], axis=1)
-    steps = [n * (k + 1) // (n_rounds + 1) for k in range(n_rounds)]
-    apart = [by_coordinate - around[:, step : step + n] for step in steps]
-    sample = np.concatenate([np.einsum("ij,ij->j", each, each) for each in apart])
-    low, high = _bracket(sample)
-    near = np.empty(4 * BRACKET_WIDTH * n_pairs // len(sample))
-    n_below, n_near = compiled.native.squares_between(by_coordinate, low, high, near, n_threads())
-    first, second = (n_pairs - 1) // 2 - n_below, n_pairs // 2 - n_below
-    if first < 0 or second >= n_near or n_near > len(near):
-        return None
-    return sum(_at_ranks(near[:n_near], first, second)) / 2.0
-
-
-def _bracket(sample: FloatArray) -> list[float]:
-    """Return two numbers between which the median of many is, if these are a sample of them."""
-    middle = len(sample) // 2
-    return _at_ranks(sample, middle - BRACKET_WIDTH, middle + BRACKET_WIDTH)
+    median = _median(squares)
+    return median if median else _median(squares[squares > 0])
 
 
 def _squared_distances(Z: FloatArray) -> FloatArray:
@@ -230,25 +191,9 @@ def _squared_distances(Z: FloatArray) -> FloatArray:
     return squares.ravel()
 
 
-def _median(numbers: FloatArray) -> float:
-    """Return the median. Of many numbers only those near it are moved: a tenth of the time of `numpy.median`."""
-    n = len(numbers)
-    if n < BRACKETED:
-        return float(np.median(numbers))
-    sample = numbers[:: n // BRACKET_SAMPLE]
-    low, high = _bracket(sample)
-    n_below = int(np.count_nonzero(numbers < low))
-    near = numbers[np.flatnonzero((numbers >= low) & (numbers <= high))]
-    first, second = (n - 1) // 2 - n_below, n // 2 - n_below
-    if first < 0 or second >= len(near):
-        return float(np.median(numbers))  # the sample has misled
-    return sum(_at_ranks(near, first, second)) / 2.0
-
-
-def _at_ranks(numbers: FloatArray, *ranks: int) -> list[float]:
-    """Return the numbers that would stand at some places if all were sorted; their order may be lost."""
-    numbers.partition(ranks)
-    return numbers[list(ranks)].tolist()
+def _median(numbers: FloatArray) -> float | None:
+    """Return the median, None of no numbers; their order is lost."""
+    return float(np.median(numbers, overwrite_input=True)) if numbers.size else None
 
 
 def _unit(Z: FloatArray) -> float:

@@ -4,7 +4,7 @@
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.geometry import Frames, split_null
+from fairpca.geometry import Grassmann, split_null
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers.unconstrained import Penalised, Sample
 
@@ -42,7 +42,7 @@ def with_exact_null_columns(problem: FairSubspaceProblem, answer: Evaluation, to
     return answer if answer.meets(tolerances) and not exact.meets(tolerances) else exact
 
 
-def leave_saddle(penalised: Penalised, manifold: Frames, here: Sample, gradient_tolerance: float) -> Sample | None:
+def leave_saddle(penalised: Penalised, manifold: Grassmann, here: Sample, gradient_tolerance: float) -> Sample | None:
     """Turn live columns towards unused null axes, where that lowers the function at second order.
 
     Rows do not move along a null axis n, so there the Euclidean gradient G and the Euclidean Hessian are 0, and turning
@@ -54,7 +54,7 @@ def leave_saddle(penalised: Penalised, manifold: Frames, here: Sample, gradient_
     ----------
     penalised : Penalised
         The function.
-    manifold : Frames
+    manifold : Grassmann
         Where its argument lives.
     here : Sample
         A point, stationary or nearly.

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from fairpca._utils.checks import check_integer, check_name, check_number
 from fairpca._utils.typing import FloatArray
-from fairpca.geometry import RETRACTIONS, Frames, Grassmann, split_null
+from fairpca.geometry import RETRACTIONS, Grassmann, split_null
 from fairpca.problem import Evaluation, FairSubspaceProblem, largest_ratio
 from fairpca.solvers._null_axes import leave_saddle, with_exact_null_columns
 from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
@@ -265,7 +265,7 @@ class _PenaltyMethod:
         return Run(here, Status.MAX_ITERATIONS, tuple(steps))
 
 
-def _outer_step(penalised: Penalised, manifold: Frames, here: Sample, epsilon: float) -> tuple[OuterStep, Sample]:
+def _outer_step(penalised: Penalised, manifold: Grassmann, here: Sample, epsilon: float) -> tuple[OuterStep, Sample]:
     """Minimise the penalty function for one rho from the last point, and leave the saddles that it ends at."""
     began = time.perf_counter()
     problem = penalised.problem

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from fairpca._utils.typing import FloatArray
-from fairpca.geometry import Frames
+from fairpca.geometry import Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._line_search import Trial, wolfe_search
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
@@ -193,14 +193,16 @@ class RiemannianBFGS:
     max_iter: int = MOST_ITERATIONS
     metric: SaddleFreeMetric | None = None
 
-    def minimise(self, objective: Penalised, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
+    def minimise(
+        self, objective: Penalised, manifold: Grassmann, start: Sample, gradient_tolerance: float
+    ) -> InnerResult:
         """Minimise until the norm of the Riemannian gradient is at most `gradient_tolerance`.
 
         Parameters
         ----------
         objective : Penalised
             The function to minimise.
-        manifold : Frames
+        manifold : Grassmann
             Where its argument lives.
         start : Sample
             First point, already evaluated.
@@ -233,7 +235,7 @@ class RiemannianBFGS:
         return InnerResult(sample, norm, self.max_iter, status)
 
     def _search(
-        self, objective: Penalised, manifold: Frames, here: Sample, gradient: FloatArray, pairs: Pairs
+        self, objective: Penalised, manifold: Grassmann, here: Sample, gradient: FloatArray, pairs: Pairs
     ) -> Trial[_Arrival] | None:
         direction, first = self._direction(manifold, here, gradient, pairs)
         curve = manifold.curve(here.point, direction)
@@ -246,7 +248,7 @@ class RiemannianBFGS:
         return wolfe_search(try_step, here.value, float(np.vdot(gradient, direction)), first, here.rounding)
 
     def _direction(
-        self, manifold: Frames, here: Sample, gradient: FloatArray, pairs: Pairs
+        self, manifold: Grassmann, here: Sample, gradient: FloatArray, pairs: Pairs
     ) -> tuple[FloatArray, float]:
         """Return a descent direction and the first step to try along it."""
         if self.metric is not None:
@@ -257,7 +259,9 @@ class RiemannianBFGS:
         return -quasi_newton_product(pairs, gradient, partial(_scaled, pairs)), 1.0
 
 
-def _updated(pairs: Pairs, manifold: Frames, before: FloatArray, gradient: FloatArray, trial: Trial[_Arrival]) -> Pairs:
+def _updated(
+    pairs: Pairs, manifold: Grassmann, before: FloatArray, gradient: FloatArray, trial: Trial[_Arrival]
+) -> Pairs:
     """Return the pairs known after a step, in the tangent space of the new point."""
     here = trial.at.sample.point
     if pairs:
@@ -277,7 +281,7 @@ def _scaled(pairs: Pairs, vector: FloatArray) -> FloatArray:
     return curvature / float(np.vdot(y, y)) * vector
 
 
-def minimise(objective: Penalised, manifold: Frames, start: Sample, gradient_tolerance: float) -> InnerResult:
+def minimise(objective: Penalised, manifold: Grassmann, start: Sample, gradient_tolerance: float) -> InnerResult:
     """Minimise by Riemannian BFGS whose first metric, after some iterations without one, is the Hessian.
 
     A large penalty makes a function so ill conditioned that BFGS learns its metric too slowly, and columns that turn

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -11,28 +11,14 @@ from fairpca.comparison import Comparison
 from fairpca.mmd._bandwidth import ONE_SCALE
 from fairpca.mmd._forms import Factors, factor, weighted_form
 from fairpca.mmd._kernel import Islands, Mixture
-from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, gaussian_rate_products, products_of_orders
+from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, products_of_orders
 from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
-
-KEPT = 2**24
-"""Bytes up to which arrays are kept: more than those of a Hessian of a few thousand rows."""
 
 LARGEST_SINGLE = 1e15
 """Coordinates, in bandwidths, whose products with each other stay within float32."""
 
 ONE_SIDED = 0.2
 """Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let the allocator of the C library keep what is freed, once for this process.
-
-    GNU's gives the memory of large arrays back to the system, which takes 1 to 3 microseconds for every 4 kB to hand
-    it out again: a fifth of the time of a Hessian of 700 rows. It stops to do so for arrays up to the largest that it
-    has seen freed. Others ignore this.
-    """
-    np.empty(KEPT, dtype=np.uint8)
 
 
 class ExactMMD:
@@ -148,28 +134,6 @@ class ExactMMD:
             return self._comparison.forms * (self._weights.T * felt[0])
         return self._factors.forces(felt.transpose(1, 0, 2), self._weights.T)
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative of the gradient of sum_j lambda_j h_j along `direction`.
-
-        Parameters
-        ----------
-        V : ndarray of shape (p, d)
-            Loading matrix.
-        direction : ndarray of shape (p, d)
-            Direction E; any matrix, tangent or not.
-        multipliers : ndarray of shape (n_measures,), default=None
-            The lambda_j; by default all 1.
-        """
-        islands, weights = self._islands(V), self._factored(multipliers)
-        Z, Z_rate = islands.local, islands.seen_locally(self._along(direction))
-        plain, changed = gaussian_rate_products(
-            islands, Z_rate, _with_moments(weights, Z_rate), _with_moments(weights, Z), self._mixture
-        )
-        forces = _forces(weights, plain, Z_rate) - _forces(weights, changed, Z)
-        return self._pulled_back(islands, forces.T[None])[0]
-
     def hessian(
         self,
         V: FloatArray,
@@ -199,7 +163,6 @@ class ExactMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
-        keep_freed_memory()
         islands = self._islands(V)
         Z, N = islands.local, islands.seen_locally(self._along(Q))
         weights = self._factored(multipliers)
@@ -302,13 +265,3 @@ def _with_moments(weights: FloatArray, Z: FloatArray) -> FloatArray:
     columns[:, 0] = weights.T
     np.multiply(weights.T[:, None], Z.T, out=columns[:, 1:])
     return columns.reshape(-1, n).T
-
-
-def _forces(weights: FloatArray, products: FloatArray, Z: FloatArray) -> FloatArray:
-    """Return sum_b w_b * (K w_b * Z - K (w_b * Z)), given the products of K with the columns of `_with_moments`."""
-    width = 1 + Z.shape[1]
-    forces = np.zeros_like(Z)
-    for b, weight in enumerate(weights.T):
-        block = products[:, b * width : (b + 1) * width]
-        forces += weight[:, None] * (block[:, :1] * Z - block[:, 1:])
-    return forces

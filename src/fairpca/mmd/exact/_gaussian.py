@@ -6,19 +6,20 @@ results agree to rounding.
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
 
 from fairpca import compiled
-from fairpca._utils.threads import LANES, n_threads
+from fairpca._utils.threads import LANES, run_lanes
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.mmd._kernel import GAUSSIAN, Islands, Mixture
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
-SMALL = 400_000
+SMALL = 4_000_000
 """Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
-up: waking another takes as long."""
+up: a third of a millisecond, of which waking another takes a tenth."""
 
 UNINTERRUPTED = 2**29
 """Kernel values times columns and coordinates that are worked on at a time, about a fifth of a second in one thread."""
@@ -141,29 +142,6 @@ def kernel_products(
     return gaussian_products(islands.positions, operand, Mixture.of(factors))
 
 
-def gaussian_rate_products(
-    islands: Islands, Z_rate: FloatArray, operand: FloatArray, rate_operand: FloatArray, mixture: Mixture = GAUSSIAN
-) -> tuple[FloatArray, FloatArray]:
-    """Return K_1 @ operand and (K_2 * M) @ rate_operand with M_ij = (z_i - z_j).(z'_i - z'_j).
-
-    -K_2 * M is the rate of change of K_1 when the rows z move with velocities z'.
-
-    Parameters
-    ----------
-    islands : Islands
-        The rows z.
-    Z_rate : ndarray of shape (n, d)
-        Their velocities, seen locally.
-    operand, rate_operand : ndarray of shape (n, n_columns)
-        Right-hand sides of the two products.
-    mixture : Mixture, default=GAUSSIAN
-        The scales.
-    """
-    tiles = _GaussianRateTiles(islands, Z_rate, mixture)
-    plain, changed = symmetric_products(tiles.fill, [operand, rate_operand])
-    return plain, changed
-
-
 def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate: AnyArray) -> AnyArray:
     """Return (z_i - z_j).(z'_i - z'_j), of shape (n, k); differences first, so that no size of the z costs digits.
 
@@ -196,13 +174,21 @@ def _native_products(
     arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
     n_lanes = 1 if n * n * n_columns < SMALL else LANES
-    sums = np.empty((n_lanes, n_columns, n))
-    n_lanes_at_once, n_whole = min(n_lanes, n_threads()), n_columns if n_whole is None else n_whole
-    # In shares, all lanes of one before the next: the compiled loop does not listen to interrupts.
+    sums = np.zeros((n_lanes, n_columns, n))
+    n_whole = n_columns if n_whole is None else n_whole
+    # In shares: the compiled loop does not listen to interrupts.
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // UNINTERRUPTED
-    for share in range(n_shares):
-        compiled.native.gaussian_lanes(*arguments, sums, share, n_shares, n_lanes_at_once, n_whole, *scales)
-    products = sums[0].T
+    n_steps = n_lanes * n_shares
+    run_lanes(
+        [
+            [
+                partial(compiled.native.gaussian_sums, *arguments, lane_sums, first, n_steps, n_whole, *scales)
+                for first in range(lane, n_steps, n_lanes)
+            ]
+            for lane, lane_sums in enumerate(sums)
+        ]
+    )
+    products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
     return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 
 
@@ -266,24 +252,3 @@ class _WeightedGaussianTiles(_GaussianTiles):
         products = self._weights[rows] @ self._weights[columns].T
         for tile in tiles:
             tile *= products
-
-
-class _GaussianRateTiles(_GaussianTiles):
-    """Tiles of K_1 and of K_2 * M."""
-
-    def __init__(self, islands: Islands, Z_rate: FloatArray, mixture: Mixture) -> None:
-        super().__init__(islands.positions, mixture, (1, 2))
-        Z = islands.local
-        self._local, self._rate = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z_rate.T)
-        inner = np.einsum("ij,ij->i", Z, Z_rate)[:, None]
-        ones = np.ones_like(inner)
-        self._left_rate = np.hstack([-Z, -Z_rate, inner, ones])
-        self._right_rate = np.hstack([Z_rate, Z, ones, inner])
-
-    def fill(self, rows: slice, columns: slice, tiles: Sequence[AnyArray]) -> None:
-        super().fill(rows, columns, tiles)
-        if self._is_wide:
-            here, there = self._local[:, rows], self._local[:, columns]
-            tiles[1][...] *= inner_differences(here, there, self._rate[:, rows], self._rate[:, columns])
-        else:
-            tiles[1][...] *= self._left_rate[rows] @ self._right_rate[columns].T

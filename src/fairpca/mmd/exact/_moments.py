@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairpca import compiled
 from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.mmd._kernel import Mixture
@@ -189,23 +188,15 @@ class KernelMoments:
 
     def hessian(self, Z: AnyArray, N: AnyArray) -> FloatArray:
         """Return the Euclidean Hessian in the directions N, without the chart's own term."""
-        d, q = Z.shape[1], N.shape[1]
         with single_threaded_blas():
-            crossings, outer = self._crossings(q), outer_sums(N, self.row_sums)
-        hessian, same = np.empty((d * q, d * q)), self.same + self.same.T
-        if compiled.is_compiled() and q > 0:
-            # Few moments are float64 whatever the rows are.
-            outer, same = (np.ascontiguousarray(each, dtype=crossings.dtype) for each in (outer, same))
-            compiled.native.hessian_blocks(crossings, outer, same, hessian, self.is_halved)
-        else:
-            self._fill_blocks(hessian, crossings, outer, same)
-        return hessian
+            crossings, outer = self._crossings(N.shape[1]), outer_sums(N, self.row_sums)
+        return self._blocks(crossings, outer, self.same + self.same.T)
 
-    def _fill_blocks(self, hessian: FloatArray, crossings: AnyArray, outer: AnyArray, same: AnyArray) -> None:
-        """Put the blocks together, as the compiled loop does."""
+    def _blocks(self, crossings: AnyArray, outer: AnyArray, same: AnyArray) -> FloatArray:
+        """Put the blocks together."""
         q = len(same)
-        d = len(hessian) // max(1, q)
-        hessian, crossings = (each.reshape(d, q, d, q) for each in (hessian, crossings))
+        d = len(crossings) // max(1, q)
+        hessian, crossings = np.empty((d, q, d, q)), crossings.reshape(d, q, d, q)
 
         def fill_blocks(a: int) -> None:
             # N'CN without its [a = b] part is M + M': symmetric, and the same for (a, b) and (b, a).
@@ -221,6 +212,7 @@ class KernelMoments:
             hessian[a:, :, a] = blocks.transpose(1, 0, 2)
 
         run_all([partial(fill_blocks, a) for a in range(d)])
+        return hessian.reshape(d * q, d * q)
 
     def _crossings(self, q: int) -> AnyArray:
         """Return U' `crossed`; where it is not halved, without blocks below the diagonal."""

@@ -29,9 +29,6 @@ from fairpca.rows import Partial, Rows
 MAKING = 20
 """Multiply-adds in a matrix product that take as long as making one feature of one row."""
 
-DIFFERENCE = 1e-5
-"""Step of the differences of gradients that stand for products with the Hessian."""
-
 
 class HermiteMMD:
     r"""Discrepancies h_j(V) = <P_j, W'KW> of projected rows, with D features of the kernel.
@@ -248,24 +245,6 @@ class HermiteMMD:
         total = self._total(forces_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
         gradients = self.measured.gradients(total, basis.rotation)
         return self.factors * values, self.factors[:, None, None] * gradients
-
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative of the gradient of sum_j lambda_j h_D,j along `direction`, by differences.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r, d)
-            Loading matrix.
-        direction : ndarray of shape (r, d)
-            Direction E; any matrix, tangent or not.
-        multipliers : ndarray of shape (n_measures,), default=None
-            The lambda_j; by default all 1.
-        """
-        ahead, behind = (self.evaluate(V + step * direction)[1] for step in (DIFFERENCE, -DIFFERENCE))
-        weights = np.ones(self.n_measures) if multipliers is None else multipliers
-        return np.tensordot(weights, (ahead - behind) / (2 * DIFFERENCE), axes=1)
 
     def hessian(
         self,

@@ -68,13 +68,6 @@ class ScalesMMD:
         values, gradients = zip(*(each.evaluate(V) for each in self._scales), strict=True)
         return np.mean(values, axis=0), np.mean(gradients, axis=0)
 
-    def hessian_product(
-        self, V: FloatArray, direction: FloatArray, multipliers: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the derivative along `direction` of the gradient of sum_j lambda_j h_j."""
-        products = [each.hessian_product(V, direction, multipliers) for each in self._scales]
-        return np.asarray(np.mean(products, axis=0))
-
     def hessian(
         self,
         V: FloatArray,

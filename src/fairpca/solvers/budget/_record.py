@@ -82,7 +82,7 @@ class History:
             steps=tuple(self._steps),
             n_values=counts.values,
             n_gradients=counts.gradients,
-            n_hessian_products=counts.hessian_products,
+            n_hessian_products=0,
             n_hessians=counts.hessians,
             n_live_components=answer.point.shape[1],
             seconds=time.perf_counter() - self._began,

@@ -214,7 +214,7 @@ class GrowingSearch:
             steps=tuple(step for each in self._results for step in each.steps),
             n_values=counts.values,
             n_gradients=counts.gradients,
-            n_hessian_products=counts.hessian_products,
+            n_hessian_products=0,
             n_hessians=counts.hessians,
             seconds=time.perf_counter() - self._began,
         )

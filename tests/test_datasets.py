@@ -334,7 +334,8 @@ def test_frames_and_pairs_hold_the_same(name, own):
     ],
 )
 def test_what_needs_another_library_names_the_extra(module, extra, works, fails, tmp_path):
-    code = f"import sys; sys.modules[{module!r}] = None\nfrom fairpca.datasets import load_german, write_table\nprint({works})\n{fails}"
+    imports = f"import sys; sys.modules[{module!r}] = None\nfrom fairpca.datasets import load_german, write_table"
+    code = f"{imports}\nprint({works})\n{fails}"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert finished.stdout in ("(1000, 57)\n", "german.csv\n")
     assert f"this needs {module}, which is not installed: pip install 'fairpca[{extra}]'" in finished.stderr

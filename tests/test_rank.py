@@ -134,8 +134,9 @@ def test_units_do_not_matter_up_to_the_ends_of_the_scale(two_groups, factor):
     X, group = two_groups
     X = X / np.abs(X).max()
     plain, scaled = (FairPCA(2, tolerance=1e-3).fit(each, sensitive_features=group) for each in (X, X * factor))
-    # A run ends where 1e-8 of the variance is left to gain, and that far away frames may differ by the root of it.
-    assert scaled.result_.variance_kept == pytest.approx(plain.result_.variance_kept, abs=1e-7)
+    # Rounding leads to other last steps, and either may leave 5e-4 of the tolerance unused.
+    unused = 5e-4 * 1e-3 * plain.result_.certificate.multiplier
+    assert scaled.result_.variance_kept == pytest.approx(plain.result_.variance_kept, abs=1e-6 + unused)
     np.testing.assert_allclose(scaled.components_, plain.components_, atol=2e-4)
     np.testing.assert_allclose(scaled.transform(X * factor), plain.transform(X), atol=1e-3)
 

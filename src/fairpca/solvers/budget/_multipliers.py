@@ -117,7 +117,7 @@ class Multipliers:
     def is_stuck(self) -> bool:
         """Whether the largest h_j / goal_j, well above 1, hardly answers to growing multipliers any more."""
         largest = [float(logs.max()) for _, logs in self._history[-6:]]
-        if len(largest) == 6 and min(largest) > 2 * self._accuracy and largest[0] - largest[-1] < 0.01:
+        if len(largest) == 6 and min(largest) > CROSSED and largest[0] - largest[-1] < 0.01:
             return True
         span = 2 if largest and largest[-1] > math.log(NEAR) else 4
         if len(largest) < span + 2 or largest[-1] < 0.1:

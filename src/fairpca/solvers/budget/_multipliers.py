@@ -117,14 +117,18 @@ class Multipliers:
     def is_stuck(self) -> bool:
         """Whether the largest h_j / goal_j, well above 1, hardly answers to growing multipliers any more."""
         largest = [float(logs.max()) for _, logs in self._history[-6:]]
-        if len(largest) == 6 and min(largest) > CROSSED and largest[0] - largest[-1] < 0.01:
-            return True
+        if len(largest) == 6 and min(largest) > 2 * self._accuracy and self._growth(5) > 2.5:
+            return largest[0] - largest[-1] < 0.01
         span = 2 if largest and largest[-1] > math.log(NEAR) else 4
         if len(largest) < span + 2 or largest[-1] < 0.1:
             return False
-        worst = int(self._history[-1][1].argmax())
-        growth = float(self._history[-1][0][worst] - self._history[-1 - span][0][worst])
+        growth = self._growth(span)
         return growth > 2.5 and largest[-1 - span] - largest[-1] < 0.25 * growth
+
+    def _growth(self, span: int) -> float:
+        """Return by how much log mu of the worst measure has grown in so many cycles."""
+        worst = int(self._history[-1][1].argmax())
+        return float(self._history[-1][0][worst] - self._history[-1 - span][0][worst])
 
     @property
     def _oscillates(self) -> bool:

@@ -117,8 +117,10 @@ class Multipliers:
     def is_stuck(self) -> bool:
         """Whether the largest h_j / goal_j, well above 1, hardly answers to growing multipliers any more."""
         largest = [float(logs.max()) for _, logs in self._history[-6:]]
-        if len(largest) == 6 and min(largest) > 2 * self._accuracy and self._growth(5) > 2.5:
-            return largest[0] - largest[-1] < 0.01
+        # Near a goal h may hover while mu finds its value: there it is stuck only if mu has grown in vain.
+        near = CROSSED if self._growth(5) <= 2.5 else 2 * self._accuracy
+        if len(largest) == 6 and min(largest) > near and largest[0] - largest[-1] < 0.01:
+            return True
         span = 2 if largest and largest[-1] > math.log(NEAR) else 4
         if len(largest) < span + 2 or largest[-1] < 0.1:
             return False
@@ -127,6 +129,8 @@ class Multipliers:
 
     def _growth(self, span: int) -> float:
         """Return by how much log mu of the worst measure has grown in so many cycles."""
+        if len(self._history) <= span:
+            return 0.0
         worst = int(self._history[-1][1].argmax())
         return float(self._history[-1][0][worst] - self._history[-1 - span][0][worst])
 

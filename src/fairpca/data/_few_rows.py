@@ -14,7 +14,7 @@ from fairpca.data._scaling import standardized
 from fairpca.mmd import ExactMMD, Measurement, median_bandwidth
 from fairpca.problem import FairSubspaceProblem
 from fairpca.rows import Rows
-from fairpca.solvers import Callback, Solution, Solver, Start, solve_at_once
+from fairpca.solvers import Callback, Solution, Solver, Start, WarmStart, solve_at_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,13 @@ class FewRows:
         start: Start,
         generator: np.random.Generator,
         callback: Callback | None,
+        pilot: WarmStart | None = None,
     ) -> Solution:
         """Solve the problem, see `Posed.solve`."""
         return solve_at_once(self.problem, tolerances, solver, start, generator, callback)
+
+    def solve_pilot(self, *problem: object) -> None:
+        """Return None: all rows are used at once."""
 
     def remeasured(self, components: FloatArray) -> Measurement:
         """Return the vector h of finished components, see `Posed.remeasured`."""

@@ -28,7 +28,7 @@ from fairpca.mmd import (
 )
 from fairpca.problem import Discrepancy, FairSubspaceProblem
 from fairpca.rows import Rows
-from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start
+from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start, WarmStart
 
 SAMPLE_ROWS = 4096
 """Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
@@ -175,9 +175,21 @@ class ManyRows:
         start: Start,
         generator: np.random.Generator,
         callback: Callback | None,
+        pilot: WarmStart | None = None,
     ) -> Solution:
         """Solve the problem, see `Posed.solve`."""
-        return LevelsTask(self, tolerances, solver, generator, callback).solve(start)
+        return LevelsTask(self, tolerances, solver, generator, callback).solve(start, pilot)
+
+    def solve_pilot(
+        self,
+        tolerances: FloatArray,
+        solver: Solver,
+        start: Start,
+        generator: np.random.Generator,
+        callback: Callback | None,
+    ) -> Solution:
+        """Solve the problem on a sample, see `Posed.solve_pilot`."""
+        return LevelsTask(self, tolerances, solver, generator, callback).solve_pilot(start)
 
     def remeasured(self, components: FloatArray) -> None:
         """Return None: `measure` was the last to look at the frame, and produced none of it."""

@@ -10,7 +10,7 @@ from fairpca._utils.typing import FloatArray
 from fairpca.data._axes import PrincipalAxes
 from fairpca.data._scaling import ColumnScaling
 from fairpca.mmd import Measurement
-from fairpca.solvers import Callback, Solution, Solver, Start
+from fairpca.solvers import Callback, Solution, Solver, Start, WarmStart
 
 
 class Posed(Protocol):
@@ -23,6 +23,7 @@ class Posed(Protocol):
         start: Start,
         generator: np.random.Generator,
         callback: Callback | None,
+        pilot: WarmStart | None = None,
     ) -> Solution:
         """Solve it.
 
@@ -38,7 +39,19 @@ class Posed(Protocol):
             Draws what the solver draws.
         callback : callable or None
             Called with each `OuterStep`.
+        pilot : WarmStart, default=None
+            An answer of `solve_pilot`, from which all rows are used.
         """
+
+    def solve_pilot(
+        self,
+        tolerances: FloatArray,
+        solver: Solver,
+        start: Start,
+        generator: np.random.Generator,
+        callback: Callback | None,
+    ) -> Solution | None:
+        """Solve it on a sample of the rows; None where they are so few that all of them are used at once."""
 
     def remeasured(self, components: FloatArray) -> Measurement | None:
         """Return h of finished components once more; None where the last measurement was of them already.

@@ -134,7 +134,30 @@ class Fitter:
         """Who is compared with whom; None without sensitive features."""
         return self.compared.comparison
 
-    def fit(self, tolerances: FloatArray | float, solver: Solver, start: Start | None = None) -> Fit:
+    def pilot(self, tolerances: FloatArray, solver: Solver, start: Start | None = None) -> Fit | None:
+        """Solve on a sample of the rows alone; None where they are so few that all of them are used at once.
+
+        Parameters
+        ----------
+        tolerances, solver, start
+            See `fit`.
+        """
+        data = self.data
+        assert data.problem is not None
+        first, strictest = self.start if start is None else start, self.strictest(tolerances)
+        solution = data.problem.solve_pilot(strictest, solver, first, self.generator, self.callback)
+        if solution is None:
+            return None
+        components = Components.of(solution.point, data.axes, data.mass)
+        return Fit(components, solution.result, solution.warm)
+
+    def fit(
+        self,
+        tolerances: FloatArray | float,
+        solver: Solver,
+        start: Start | None = None,
+        pilot: WarmStart | None = None,
+    ) -> Fit:
         """Solve, and check what was found.
 
         Parameters
@@ -145,6 +168,8 @@ class Fitter:
             Solves.
         start : str, ndarray of shape (p_kept, d) or WarmStart, default=None
             Where to start instead.
+        pilot : WarmStart, default=None
+            What `pilot` found for about these tolerances.
         """
         data = self.data
         if data.problem is None:
@@ -152,7 +177,7 @@ class Fitter:
         else:
             first = self.start if start is None else start
             strictest = self.strictest(tolerances)
-            solution = data.problem.solve(strictest, solver, first, self.generator, self.callback)
+            solution = data.problem.solve(strictest, solver, first, self.generator, self.callback, pilot)
         components = Components.of(solution.point, data.axes, data.mass)
         return Fit(components, _checked(solution.result, components, data), solution.warm)
 

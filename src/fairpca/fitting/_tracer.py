@@ -1,7 +1,10 @@
 """Fits along decreasing tolerances, each from the answer of another, and to half of the chance level."""
 # SPDX-License-Identifier: MIT
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,14 +60,36 @@ def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
     mmd2s = pca.result.mmd2s[fitter.unique]
     if np.all(mmd2s <= tolerances) or chance.p_value(live, mmd2s) > SIGNIFICANCE:
         return _with_tolerances(pca, fitter, np.maximum(mmd2s, tolerances))
-    found = pca
+    # Where rows are many a sample settles the tolerances before all of them are used.
+    in_time = _within_its_time(solver)
+    pilot, tolerances = _settled(fitter.pilot, fitter, in_time, tolerances)
+    if pilot is None:
+        return _settled(fitter.fit, fitter, in_time, tolerances)[0]
+    warm = pilot.warm.for_tolerances(pilot.result.mmd2s, fitter.strictest(tolerances)) or pilot.warm
+    return _settled(partial(fitter.fit, pilot=warm), fitter, in_time, tolerances)[0]
+
+
+def _settled(
+    fit: Callable[..., Fit | None], fitter: Fitter, solver: Callable[[], Solver], tolerances: FloatArray
+) -> tuple[Any, FloatArray]:
+    """Fit until the tolerances are those of the answer; return it and its tolerances."""
+    warm = None
     for _ in range(MOST_ROUNDS):
-        warm = None if found is pca else found.warm.for_tolerances(found.result.mmd2s, fitter.strictest(tolerances))
-        found = fitter.fit(tolerances, solver, warm)
-        before, tolerances = tolerances, _tolerances(chance.levels(found.components.rows[: found.components.n_live]))
+        found = fit(tolerances, solver(), warm)
+        if found is None:
+            break
+        live = found.components.rows[: found.components.n_live]
+        before, tolerances = tolerances, _tolerances(fitter.chance.levels(live))
         if not found.result.meets or np.all(np.abs(tolerances - before) <= SETTLED * before):
             break
-    return found
+        warm = found.warm.for_tolerances(found.result.mmd2s, fitter.strictest(tolerances))
+    return found, tolerances
+
+
+def _within_its_time(solver: Solver) -> Callable[[], Solver]:
+    """Return what gives the solver with the time that is left: several solves share one limit."""
+    limit, began = solver.time_limit, time.perf_counter()
+    return lambda: solver if limit is None else solver.within(max(limit - (time.perf_counter() - began), 1e-3))
 
 
 def _tolerances(levels: FloatArray) -> FloatArray:
@@ -91,14 +116,15 @@ class Tracer:
     def __init__(self, fitter: Fitter, solver: Any) -> None:
         self._fitter = fitter
         if solver == "budget":
-            self._quick: Solver = Budget(n_starts=1, gain_tolerance=GAIN_TOLERANCE)
-            self._thorough: Solver = Budget()
+            quick: Solver = Budget(n_starts=1, gain_tolerance=GAIN_TOLERANCE)
+            thorough: Solver = Budget()
         else:
-            self._quick = self._thorough = solver_from(solver)
+            quick = thorough = solver_from(solver)
+        self._quick, self._thorough = _within_its_time(quick), _within_its_time(thorough)
 
     def default_tolerances(self) -> FloatArray:
         """Return tolerances from the MMD^2 of plain PCA, where nothing is given up, to the strictest."""
-        pca = self._fitter.fit(LARGEST_MMD2, self._quick, "pca")
+        pca = self._fitter.fit(LARGEST_MMD2, self._quick(), "pca")
         levels = self._fitter.chance.levels(pca.components.rows[: pca.components.n_live])
         strictest = max(STRICT * float(levels.min()), FLOOR)
         # A hair above it, so that rounding cannot make plain PCA miss its own value.
@@ -125,12 +151,12 @@ class Tracer:
             return _at(found[-1], tolerance)
         if not found or not found[-1].warm.is_doubtful:
             start = self._warm(found[-1], tolerance) if found else None
-            fit = self._fitter.fit(tolerance, self._quick, start)
+            fit = self._fitter.fit(tolerance, self._quick(), start)
             if fit.result.meets and not fit.warm.is_doubtful:
                 return fit
         # Here a single fit searches, and the answer of the path is its: which of many optima is found is for one search
         # to say, whoever asks.
-        return self._fitter.fit(tolerance, self._thorough)
+        return self._fitter.fit(tolerance, self._thorough())
 
     def _carry_back(self, found: list[Fit]) -> None:
         """Fit again from a stricter fit that keeps more: what meets the stricter tolerance meets the looser."""
@@ -139,7 +165,7 @@ class Tracer:
             tolerance = here.result.tolerance
             if stricter.result.mmd2 > tolerance or (here.result.meets and _kept(stricter) <= _kept(here)):
                 continue
-            again = self._fitter.fit(tolerance, self._quick, self._warm(stricter, tolerance))
+            again = self._fitter.fit(tolerance, self._quick(), self._warm(stricter, tolerance))
             better = again.result.meets and _kept(again) >= _kept(stricter)
             found[index] = again if better else _at(stricter, tolerance)
 

@@ -101,28 +101,29 @@ class LevelsTask:
         self._generator = generator
         self._callback = callback
         self._began = time.perf_counter()
-        self._pca: FloatArray | None = None
         self._steps: list[OuterStep] = []
         self._levels: list[Level] = []
         self._hessian_rows: int | None = None
 
-    def solve(self, start: Start) -> Solution:
+    def solve(self, start: Start, pilot: WarmStart | None = None) -> Solution:
         """Solve on the sample, then on all rows from there, until the measured h confirms the answer.
 
         Parameters
         ----------
         start : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
             First point, on the sample; from a WarmStart, the answer to a similar problem, all rows are used at once.
+        pilot : WarmStart, default=None
+            An answer of `solve_pilot`, from which all rows are used.
         """
         if isinstance(start, WarmStart):
             return self._solve_on_all(start.on_other_rows())
-        tau, pca = self._tolerances, self._data.sample.pca()
-        self._pca = self._data.estimate(pca, tau).values
-        if largest_ratio(self._pca, tau) <= 2:
-            measured = self._data.measure(pca, tau)
-            if np.all(measured.at_most <= tau):
-                return self._pca_is_fair(pca, measured)
-        guess = self._guess_from_sample(start, 1.0)
+        if pilot is None:
+            tau, pca = self._tolerances, self._data.sample.pca()
+            if largest_ratio(self._data.estimate(pca, tau).values, tau) <= 2:
+                measured = self._data.measure(pca, tau)
+                if np.all(measured.at_most <= tau):
+                    return self._pca_is_fair(pca, measured)
+        guess = (pilot or self._solve_pilot(start, 1.0).warm).on_other_rows()
         solution = self._solve_on_all(guess)
         if self._data.sample.n_components == 1 and self._data.n_rows <= CHEAP_ROWS:
             solution = self._with_second_opinion(solution)
@@ -130,7 +131,7 @@ class LevelsTask:
             ratio = largest_ratio(solution.result.mmd2s, self._tolerances)
             if ratio < FAR_OFF or self._remaining() == 0.0:
                 break
-            stricter = self._guess_from_sample(start, share)
+            stricter = self._solve_pilot(start, share).warm.on_other_rows()
             if stricter.n_live < guess.n_live:
                 guess = stricter
                 solution = self._solve_on_all(guess)
@@ -147,24 +148,29 @@ class LevelsTask:
         better = other if worth[1] > worth[0] + VISIBLE else solution
         return replace(better, result=self._with_effort(better.result))
 
-    def _guess_from_sample(self, start: str | FloatArray, share: float) -> WarmStart:
-        """Return an answer for a share of the tolerances on a sample, refined on a part of the rows where it pays."""
-        guess = self._solve_on_sample(start, share)
-        guess = guess if self._data.part is None else self._solve_on_part(self._data.part, guess)
-        return guess.on_other_rows()
+    def solve_pilot(self, start: Start) -> Solution:
+        """Solve on the sample alone, and on a part of the rows where that pays: about what all rows will answer.
 
-    def _solve_on_sample(self, start: str | FloatArray, share: float) -> WarmStart:
-        """Return an answer of the sample to a share of the tolerances.
+        Parameters
+        ----------
+        start : {"auxiliary", "mean-matched", "pca"}, ndarray of shape (p, d) or WarmStart
+            First point.
+        """
+        return self._solve_pilot(start, 1.0)
+
+    def _solve_pilot(self, start: Start, share: float) -> Solution:
+        """Return an answer for a share of the tolerances on the sample, refined on a part of the rows where it pays.
 
         MMD^2 of few rows is larger by chance, but an answer that was fitted to them shows little of that.
         """
         problem = self._data.sample.afresh()
-        return self._run(problem, share * self._tolerances, start, problem.discrepancy.n_rows, "exact").warm
-
-    def _solve_on_part(self, part: Leveled, guess: WarmStart) -> WarmStart:
+        pilot = self._run(problem, share * self._tolerances, start, problem.discrepancy.n_rows, "exact")
+        part, guess = self._data.part, pilot.warm
+        if part is None:
+            return pilot
         known = part.estimate(_live(guess), self._tolerances).values
-        problem = part.around(_live(guess), self._tolerances, known)
-        return self._run(problem, self._tolerances, guess.on_other_rows(), part.n_rows, part.method).warm
+        refined = part.around(_live(guess), self._tolerances, known)
+        return self._run(refined, self._tolerances, guess.on_other_rows(), part.n_rows, part.method)
 
     def _solve_on_all(self, guess: WarmStart) -> Solution:
         known = self._data.estimate(_live(guess), self._tolerances)

@@ -8,9 +8,6 @@ from typing import Any, Generic, TypeVar
 
 Place = TypeVar("Place")
 
-SUFFICIENT_DECREASE = 1e-4
-CURVATURE = 0.9
-MAX_TRIALS = 25
 ROUNDING = 1e-14
 """Relative size below which a difference of function values is noise."""
 
@@ -26,7 +23,15 @@ class Trial(Generic[Place]):
 
 
 def wolfe_search(
-    try_step: Callable[[float], Trial[Place]], value: float, slope: float, initial_step: float, rounding: float = 0.0
+    try_step: Callable[[float], Trial[Place]],
+    value: float,
+    slope: float,
+    initial_step: float,
+    rounding: float = 0.0,
+    *,
+    decrease: float = 1e-4,
+    curvature: float = 0.9,
+    max_trials: int = 25,
 ) -> Trial[Place] | None:
     """Find a step that decreases the value enough and flattens the slope enough (weak Wolfe conditions).
 
@@ -43,6 +48,10 @@ def wolfe_search(
         First t.
     rounding : float, default=0.0
         Size below which a difference of values is noise, where that is more than 1e-14 of them.
+    decrease, curvature : float
+        delta and sigma; the usual values of quasi-Newton methods.
+    max_trials : int, default=25
+        Evaluations at most.
 
     Returns
     -------
@@ -51,11 +60,11 @@ def wolfe_search(
     """
     low, high = _Bound(0.0, value, slope), None
     step, noise = initial_step, max(rounding, ROUNDING * abs(value))
-    for _ in range(MAX_TRIALS):
+    for _ in range(max_trials):
         trial = try_step(step)
-        if _too_high(trial, value, slope, noise):
+        if _too_high(trial, value, slope, noise, decrease):
             high = _Bound(step, trial.value, trial.slope)
-        elif trial.slope < CURVATURE * slope:
+        elif trial.slope < curvature * slope:
             low = _Bound(step, trial.value, trial.slope)
         else:
             return trial
@@ -72,13 +81,13 @@ class _Bound:
     slope: float
 
 
-def _too_high(trial: Trial[Any], value: float, slope: float, noise: float) -> bool:
+def _too_high(trial: Trial[Any], value: float, slope: float, noise: float, decrease: float) -> bool:
     if not math.isfinite(trial.value):
         return True
-    if trial.value <= value + SUFFICIENT_DECREASE * trial.step * slope:
+    if trial.value <= value + decrease * trial.step * slope:
         return False
     invisible = abs(trial.value - value) <= noise
-    return not (invisible and trial.slope <= (2 * SUFFICIENT_DECREASE - 1) * slope)
+    return not (invisible and trial.slope <= (2 * decrease - 1) * slope)
 
 
 def _extrapolate(low: _Bound, step: float) -> float:

@@ -8,11 +8,6 @@ from fairpca.geometry import Grassmann, split_null
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers.unconstrained import Penalised, Sample
 
-FIRST_ANGLE = 0.1
-"""Radians by which columns are turned at first; halved until the value is lower."""
-
-MAX_HALVINGS = 20
-
 LEAST_GAIN = 1e-10
 """Gain, relative to the value, below which a saddle is left alone: rounding would decide."""
 
@@ -70,12 +65,11 @@ def leave_saddle(penalised: Penalised, manifold: Grassmann, here: Sample, gradie
     if tangent is None:
         return None
     curve = manifold.curve(here.point, tangent)
-    angle = FIRST_ANGLE
-    for _ in range(MAX_HALVINGS):
+    # From a tenth of a radian down to where rounding decides.
+    for angle in 0.1 * 0.5 ** np.arange(20):
         there = penalised.sample(curve(angle)[0])
         if there.value < here.value - _least_gain(here):
             return there
-        angle /= 2.0
     return None
 
 

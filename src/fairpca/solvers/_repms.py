@@ -18,9 +18,6 @@ from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.unconstrained import Penalised, Sample, minimise
 
-TINY = 1e-300
-"""Least discrepancy that a penalty is the inverse of."""
-
 N_RANDOM = 11
 """Random frames from which the published code takes the one of most variance."""
 
@@ -219,7 +216,9 @@ class _PenaltyMethod:
         self.problem = problem
         self._settings = settings
         self._tolerances = tolerances
-        self._first_rho = np.minimum(settings.rho_scale / np.maximum(pca.discrepancies, TINY), settings.rho_max)
+        self._first_rho = np.minimum(
+            settings.rho_scale / np.maximum(pca.discrepancies, np.finfo(float).tiny), settings.rho_max
+        )
         self._rho_0 = np.where(pca.discrepancies > tolerances, self._first_rho, 0.0)
         self._callback = callback
         self._manifold = Grassmann(settings.retraction)

@@ -15,12 +15,10 @@ MOST_DENSE = 500
 """Axes up to which eigenvectors come from a decomposition of a whole matrix."""
 
 
-N_RANDOM = 10
-"""Random frames, of which the fairest is where h is minimised from."""
-
-
-def fairest_frame(problem: FairSubspaceProblem, weights: FloatArray, generator: np.random.Generator) -> FloatArray:
-    """Minimise sum_j lambda_j h_j on the live axes, from the fairest of ten random frames.
+def fairest_frame(
+    problem: FairSubspaceProblem, weights: FloatArray, generator: np.random.Generator, n_frames: int = 10
+) -> FloatArray:
+    """Minimise sum_j lambda_j h_j on the live axes, from the fairest of some random frames.
 
     Parameters
     ----------
@@ -30,9 +28,11 @@ def fairest_frame(problem: FairSubspaceProblem, weights: FloatArray, generator: 
         lambda.
     generator : numpy.random.Generator
         Draws the frames.
+    n_frames : int, default=10
+        How many.
     """
     manifold, auxiliary = Grassmann(), Penalised(problem, weights, alpha=0.0)
-    frames = np.zeros((N_RANDOM, *problem.shape))
+    frames = np.zeros((n_frames, *problem.shape))
     for frame in frames:
         frame[: problem.rank] = manifold.random_point(problem.rank, problem.n_components, generator)
     fairest = min(frames, key=lambda frame: float(weights @ problem.discrepancies(frame)))

@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from fairpca._utils.typing import FloatArray
 from fairpca.geometry import Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._limits import MOST_DENSE
 from fairpca.solvers._line_search import Trial, wolfe_search
 from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
 
@@ -20,26 +21,8 @@ ROUNDING_OF_DISCREPANCY = 1e-16
 MOST_ITERATIONS = 300
 """Largest number of iterations for one sub-problem, as in the paper."""
 
-MEMORY = 100
-"""How many pairs are kept. A short memory costs many times the iterations where the penalty is large."""
-
-CAUTION = 1e-4
-"""Constant of the cautious update, as in the paper's reference for it."""
-
-FIRST_STEP = 0.1
-"""Length of a step along the gradient, about six degrees, where nothing else is known."""
-
 PATIENCE, REFRESH = 100, 20
 """Iterations before the first Hessian, and those after which it is computed again: it costs about as much as these."""
-
-MOST_DENSE = 1500
-"""Dimensions of the manifold up to which the Hessian is computed."""
-
-FLATTEST = 1e-6
-"""Least curvature of a metric, relative to the largest: below it single precision is noise."""
-
-LONGEST_STEP = 0.5
-"""Length of the first step to try with a Hessian, about 30 degrees: beyond, a second-order model says little."""
 
 Pairs = list[CurvedPair]
 """Steps and the changes of the gradient along them, oldest first."""
@@ -145,14 +128,17 @@ class SaddleFreeMetric:
     curvatures: FloatArray
 
     @classmethod
-    def at(cls, here: Sample, objective: Penalised) -> "SaddleFreeMetric":
-        """Decompose the Hessian at an evaluated frame."""
+    def at(cls, here: Sample, objective: Penalised, flattest: float = 1e-6) -> "SaddleFreeMetric":
+        """Decompose the Hessian at an evaluated frame.
+
+        Curvatures below `flattest` of the largest are noise in single precision, and raised to it.
+        """
         d = here.point.shape[1]
         complement = np.linalg.qr(here.point, mode="complete")[0][:, d:]
         hessian = objective.hessian(here, complement)
         eigenvalues, basis = eigh(hessian, overwrite_a=True, check_finite=False, driver="evd")
         sizes = np.abs(eigenvalues)
-        return cls(complement, basis, np.maximum(sizes, max(FLATTEST * float(sizes.max()), 1e-300)))
+        return cls(complement, basis, np.maximum(sizes, max(flattest * float(sizes.max()), 1e-300)))
 
     def solve(self, tangent: FloatArray) -> FloatArray:
         """Return |H|^{-1} times a tangent vector of a frame nearby."""
@@ -183,6 +169,14 @@ class RiemannianBFGS:
         Largest number of iterations.
     metric : SaddleFreeMetric, default=None
         Metric to begin with; by default the identity, scaled by the last pair.
+    first_step : float, default=0.1
+        Length of a step along the gradient, about six degrees, where nothing else is known.
+    longest_step : float, default=0.5
+        Length of the first step to try with a metric, about 30 degrees: beyond, a second-order model says little.
+    memory : int, default=100
+        Pairs kept. A short memory costs many times the iterations where the penalty is large.
+    caution : float, default=1e-4
+        Constant of the cautious update, as in the reference.
 
     References
     ----------
@@ -192,6 +186,10 @@ class RiemannianBFGS:
 
     max_iter: int = MOST_ITERATIONS
     metric: SaddleFreeMetric | None = None
+    first_step: float = 0.1
+    longest_step: float = 0.5
+    memory: int = 100
+    caution: float = 1e-4
 
     def minimise(
         self, objective: Penalised, manifold: Grassmann, start: Sample, gradient_tolerance: float
@@ -229,7 +227,7 @@ class RiemannianBFGS:
                 return InnerResult(sample, norm, n_iter, InnerStatus.ROUNDING_LIMIT)
             before, sample = gradient, trial.at.sample
             gradient = manifold.project(sample.point, sample.gradient)
-            pairs = _updated(pairs, manifold, before, gradient, trial)
+            pairs = self._updated(pairs, manifold, before, gradient, trial)
             norm = float(np.linalg.norm(gradient))
         status = InnerStatus.GRADIENT_SMALL if norm <= gradient_tolerance else InnerStatus.MAX_ITERATIONS
         return InnerResult(sample, norm, self.max_iter, status)
@@ -253,26 +251,25 @@ class RiemannianBFGS:
         """Return a descent direction and the first step to try along it."""
         if self.metric is not None:
             direction = -manifold.project(here.point, quasi_newton_product(pairs, gradient, self.metric.solve))
-            return direction, min(1.0, LONGEST_STEP / float(np.linalg.norm(direction)))
+            return direction, min(1.0, self.longest_step / float(np.linalg.norm(direction)))
         if not pairs:
-            return -gradient, min(1.0, FIRST_STEP / float(np.linalg.norm(gradient)))
+            return -gradient, min(1.0, self.first_step / float(np.linalg.norm(gradient)))
         return -quasi_newton_product(pairs, gradient, partial(_scaled, pairs)), 1.0
 
-
-def _updated(
-    pairs: Pairs, manifold: Grassmann, before: FloatArray, gradient: FloatArray, trial: Trial[_Arrival]
-) -> Pairs:
-    """Return the pairs known after a step, in the tangent space of the new point."""
-    here = trial.at.sample.point
-    if pairs:
-        moved = manifold.transport(here, np.array([(pair.step, pair.change) for pair in pairs]))
-        # Transport bends angles a little: a pair whose curvature it made negative is dropped.
-        pairs = [pair for s, y in moved if (pair := CurvedPair.of(s, y)).curvature > 0]
-    s = manifold.project(here, trial.step * trial.at.velocity)
-    pair = CurvedPair.of(s, gradient - manifold.transport(here, before))
-    if pair.curvature >= CAUTION * float(np.linalg.norm(before)) * np.vdot(s, s):
-        pairs = [*pairs, pair][-MEMORY:]
-    return pairs
+    def _updated(
+        self, pairs: Pairs, manifold: Grassmann, before: FloatArray, gradient: FloatArray, trial: Trial[_Arrival]
+    ) -> Pairs:
+        """Return the pairs known after a step, in the tangent space of the new point."""
+        here = trial.at.sample.point
+        if pairs:
+            moved = manifold.transport(here, np.array([(pair.step, pair.change) for pair in pairs]))
+            # Transport bends angles a little: a pair whose curvature it made negative is dropped.
+            pairs = [pair for s, y in moved if (pair := CurvedPair.of(s, y)).curvature > 0]
+        s = manifold.project(here, trial.step * trial.at.velocity)
+        pair = CurvedPair.of(s, gradient - manifold.transport(here, before))
+        if pair.curvature >= self.caution * float(np.linalg.norm(before)) * np.vdot(s, s):
+            pairs = [*pairs, pair][-self.memory :]
+        return pairs
 
 
 def _scaled(pairs: Pairs, vector: FloatArray) -> FloatArray:

@@ -9,11 +9,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dsyevr
 
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
+from fairpca.solvers._limits import MOST_DENSE
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._lagrangian import Lagrangian
-
-MOST_DENSE = 1500
-"""Coordinates up to which the Hessian is built: 18 MB, and factored in a twentieth of a second."""
 
 LEAST_SHIFT, GROWTH = 1e-4, 8.0
 """First shift nu of an indefinite Hessian, in units of the mean size of its diagonal, and the factor to the next."""

@@ -8,10 +8,9 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import EvaluationCounts, FairSubspaceProblem
-from fairpca.solvers._limits import VISIBLE
+from fairpca.solvers._limits import MOST_DENSE, VISIBLE
 from fairpca.solvers._result import Callback, FitResult, Solution, Status
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._model import MOST_DENSE
 from fairpca.solvers.budget._record import stationarity
 from fairpca.solvers.budget._search import Search, SearchSettings
 

@@ -4,11 +4,11 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca.comparison import NOWHERE, RowWeights
 from fairpca.data import summarised
 from fairpca.data._columns import products_of_block, sums_of_block
 from fairpca.rows import ArrayRows, DaskRows, deal, shares
-from fairpca.rows._array import BLOCK_NUMBERS
 
 N, P = 1003, 5
 N_STRATA = 4

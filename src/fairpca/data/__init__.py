@@ -5,7 +5,7 @@ from fairpca.data._axes import AxesRequest as AxesRequest, PrincipalAxes as Prin
 from fairpca.data._columns import summarised as summarised, sums_of_block as sums_of_block
 from fairpca.data._components import Components as Components
 from fairpca.data._few_rows import axes_of_short_table as axes_of_short_table, prepare_few_rows as prepare_few_rows
-from fairpca.data._many_rows import SHARE_MEASURED_TO as SHARE_MEASURED_TO, prepare_many_rows as prepare_many_rows
+from fairpca.data._many_rows import EXACT_PAIRS as EXACT_PAIRS, prepare_many_rows as prepare_many_rows
 from fairpca.data._method import (
     choose_method as choose_method,
     linear_method as linear_method,

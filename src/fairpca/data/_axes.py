@@ -7,13 +7,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.data._decomposed import null_axes, singular_axes
-from fairpca.mmd import Scales
-
-MANY_COLUMNS = 500
-"""Columns from which on axes come from products of rows or columns, and only as many as are of use are made."""
-
-MOST_NULL = 200
-"""Null axes at most of tables with fewer rows than so many columns: all are alike."""
+from fairpca.mmd import MANY_COLUMNS, Scales
 
 
 @dataclass(frozen=True)
@@ -111,7 +105,8 @@ class PrincipalAxes:
         total = float(np.sum(singular**2)) / mass
         rank = max(1, int(np.sum(singular > np.sqrt(mass) * noise)))
         singular, axes = singular[:rank], axes[:, :rank]
-        n_kept = min(p - rank, n_null if n_null < p else max(MOST_NULL, 0 if start is None else 2 * start.shape[1]))
+        # All null axes are alike: where all are asked for, 200 will do, or twice as many as a frame needs.
+        n_kept = min(p - rank, n_null if n_null < p else max(200, 0 if start is None else 2 * start.shape[1]))
         variances = np.concatenate([singular**2 / mass, np.zeros(n_kept)])
         if n_kept:
             axes = np.hstack([axes, null_axes(axes, n_kept, start)])

@@ -5,26 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.threads import n_threads
+from fairpca._utils.threads import MEMORY_NUMBERS, n_threads
 from fairpca._utils.warn import warn_user
 from fairpca.data._merged import places_of
 from fairpca.exceptions import EffortWarning
+from fairpca.mmd import EXACT_ROWS
 from fairpca.rows import is_sparse, n_distinct
-
-EXACT_ROWS = 5000
-"""Rows up to which comparing all pairs is as fast as anything else."""
-
-DENSE_NUMBERS = 2**25
-"""Numbers up to which a sparse table, all pairs of whose rows are compared, is made dense: 256 MB."""
 
 EVALUATIONS = 100
 """Values with gradients that a fit takes, about."""
 
-SECONDS_PER_PAIR = 1e-9
-"""Time that each takes a core for a pair of rows and, about, for two of their coordinates."""
-
 SECONDS_PER_OPERATION = 1e-10
-"""Time of an operation in a decomposition of a large matrix, about."""
+"""Time of an operation in a decomposition of a large matrix, about; a kernel value takes ten of them."""
 
 LONG = 120.0
 """Seconds from which on a user is told beforehand."""
@@ -64,7 +56,7 @@ def may_be_dense(X: Any) -> bool:
         Rows.
     """
     n, p = X.shape
-    return not is_sparse(X) or n * p <= DENSE_NUMBERS or n <= p
+    return not is_sparse(X) or n * p <= MEMORY_NUMBERS or n <= p
 
 
 def _check_dense(X: Any) -> None:
@@ -104,7 +96,8 @@ def linear_method(mmd: str) -> str:
 
 def _warn_of_many_pairs(X: Any, n_components: int) -> None:
     def seconds(n: int) -> float:
-        return n * n / 2 * (1 + n_components / 2) * SECONDS_PER_PAIR / n_threads()
+        # Two coordinates take about as long as an exponential.
+        return n * n / 2 * (1 + n_components / 2) * 10 * SECONDS_PER_OPERATION / n_threads()
 
     if EVALUATIONS * seconds(X.shape[0]) <= LONG:
         return

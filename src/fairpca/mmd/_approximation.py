@@ -11,6 +11,9 @@ from fairpca.mmd._along import DiscrepancyAlong
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.problem import Discrepancy
 
+MEASURED_TO = 0.01
+"""Error to which h is measured, as a share of what it is compared with: a tolerance, or a chance level."""
+
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
@@ -125,9 +128,6 @@ class Approximation(Protocol):
 
     def curvature_around(self, V: FloatArray) -> SecondOrderMMD:
         """Return what has the Hessian around a frame."""
-
-    def with_features(self, n_features: int) -> Self:
-        """Return the same with another number of features."""
 
 
 @dataclass

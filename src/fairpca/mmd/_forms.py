@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-
-NEGLIGIBLE = 1e-14
-"""Share of the largest eigenvalue below which another is rounding."""
+from fairpca.mmd._kernel import NEGLIGIBLE
 
 
 def weighted_form(forms: FloatArray, multipliers: FloatArray | None) -> FloatArray:

@@ -10,14 +10,14 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 
-HIGHEST_POWER = 256.0
-"""Power of an exponential up to which it serves another scale: rounding errors grow by as much, to 3e-14."""
-
-FRESH = -1
-"""In place of a number of squarings: an exponential of its own."""
-
 GAP = 40.0
 """Distance in bandwidths beyond which the kernel is 0: exp(-GAP^2 / 2) = 1e-348 is below the smallest number."""
+
+LARGEST_SINGLE = 1e15
+"""Coordinates, in bandwidths, whose products with each other stay within float32, which ends at 3e38."""
+
+NEGLIGIBLE = 1e-14
+"""Eigenvalue, relative to the largest, below which another adds nothing but rounding to sums in float64."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,14 @@ class Mixture:
 
     @cached_property
     def squarings(self) -> tuple[int, ...]:
-        """For each scale how often the exponential of the one before is squared, or `FRESH`."""
-        found, power = [FRESH], 1.0
+        """For each scale how often the exponential of the one before is squared; -1 for an exponential of its own."""
+        found, power = [-1], 1.0
         for before, rate in zip(self.rates, self.rates[1:], strict=False):
             mantissa, exponent = math.frexp(rate / before)
             power *= rate / before
-            if mantissa != 0.5 or power > HIGHEST_POWER:
-                found.append(FRESH)
+            # Rounding errors grow by the power, to 3e-14.
+            if mantissa != 0.5 or power > 256.0:
+                found.append(-1)
                 power = 1.0
             else:
                 found.append(exponent - 1)
@@ -104,7 +105,7 @@ class Mixture:
             each[...] = 0.0
         coefficients = [self.coefficients(order).tolist() for order in orders]
         for k, (rate, squarings) in enumerate(zip(self.rates, self.squarings, strict=True)):
-            if squarings == FRESH:
+            if squarings < 0:
                 np.multiply(exponents, rate, out=power)
                 exponential(power)
             for _ in range(squarings):

@@ -11,6 +11,7 @@ from fairpca.rows._array import (
     rows_in_memory as rows_in_memory,
 )
 from fairpca.rows._protocol import (
+    PILOT_ROWS as PILOT_ROWS,
     Partial as Partial,
     Rows as Rows,
     RowsInMemory as RowsInMemory,

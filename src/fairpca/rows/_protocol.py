@@ -9,6 +9,9 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 
+PILOT_ROWS = 4096
+"""Rows of a pilot sample: enough to see how a table is spread, and few enough to compare all pairs in milliseconds."""
+
 
 def sum_of_block(X: AnyArray, attached: AnyArray) -> FloatArray:
     """Return the sum of the rows of a block.

@@ -8,17 +8,13 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
-from fairpca.mmd._bandwidth import ONE_SCALE
 from fairpca.mmd._forms import Factors, factor, weighted_form
-from fairpca.mmd._kernel import Islands, Mixture
-from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, products_of_orders
+from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Islands, Mixture
+from fairpca.mmd.exact._gaussian import gaussian_products, products_of_orders
 from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
 
-LARGEST_SINGLE = 1e15
-"""Coordinates, in bandwidths, whose products with each other stay within float32."""
-
-ONE_SIDED = 0.2
-"""Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
+EXACT_ROWS = 5000
+"""Rows up to which comparing all pairs is as fast as anything else."""
 
 
 class ExactMMD:
@@ -60,7 +56,7 @@ class ExactMMD:
         weights: FloatArray,
         comparison: Comparison,
         bandwidth: float,
-        factors: Sequence[float] = ONE_SCALE,
+        factors: Sequence[float] = (1.0,),
     ) -> None:
         # Rows without weight take part in nothing.
         active = np.flatnonzero(weights.any(axis=1))
@@ -171,14 +167,14 @@ class ExactMMD:
             hessian = hessian_of_few(islands.positions, Z, N, weights[:, 0])
             return with_chart_term(hessian, V, Q.shape[1], gradient)
         # Moments of wide rows cancel; squares of large numbers overflow.
-        enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
+        enough = self._mixture.narrowing * np.abs(Z).max() < GAP and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single_precision and enough and gains else np.float64)
         positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
         hessian = moments.hessian(Z, N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
 
-    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
+    def isolated_directions(self, V: FloatArray, smallest: FloatArray, one_sided: float = 0.2) -> FloatArray:
         """Return unit vectors towards rows that their neighbours do not balance.
 
         A row, or a few of mostly one sign, far from all others adds to h whatever V does in its neighbourhood: the
@@ -190,6 +186,8 @@ class ExactMMD:
             Loading matrix.
         smallest : ndarray of shape (n_measures,)
             Only rows that add more than this to an h_j count.
+        one_sided : float, default=0.2
+            Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as isolated.
 
         Returns
         -------
@@ -200,7 +198,7 @@ class ExactMMD:
         sizes = np.abs(columns)
         smoothed, nearby = np.hsplit(self._smoothed(V, np.hstack([columns, sizes])), 2)
         added = columns * smoothed
-        alone = added > ONE_SIDED * sizes * nearby
+        alone = added > one_sided * sizes * nearby
         rows = np.flatnonzero((alone & (added > smallest[self._comparison.owner])).any(axis=1))
         directions = self._X[rows].T
         return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)

@@ -12,24 +12,13 @@ from itertools import accumulate
 import numpy as np
 
 from fairpca import compiled
-from fairpca._utils.threads import LANES, run_lanes
+from fairpca._utils.threads import BLOCK_NUMBERS, LANES, run_lanes
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd._kernel import GAUSSIAN, Islands, Mixture
+from fairpca.mmd._kernel import GAP, GAUSSIAN, Islands, Mixture
 from fairpca.mmd.exact._tiles import strip_products, symmetric_products
 
-SMALL = 4_000_000
-"""Kernel values times columns below which one thread is as fast as two, and one sum as good as several that are added
-up: a third of a millisecond, of which waking another takes a tenth."""
-
-UNINTERRUPTED = 2**29
-"""Kernel values times columns and coordinates that are worked on at a time, about a fifth of a second in one thread."""
-
-MANY_COLUMNS = 48
+MOST_RIGHT_SIDES = 48
 """Above this many right-hand sides BLAS on strips of K beats the compiled loop."""
-
-WIDE = 64.0
-"""Distance from the centre, in bandwidths, beyond which squared norms cost too many digits: WIDE^2 times the rounding
-error is 1e-12 in float64 and 2e-4 in float32."""
 
 
 def gaussian_products(Z: AnyArray, operand: AnyArray, mixture: Mixture = GAUSSIAN) -> AnyArray:
@@ -68,7 +57,7 @@ def products_of_orders(
     orders : sequence of int
         The q, see `Mixture`.
     """
-    if sum(operand.shape[1] for operand in operands) > MANY_COLUMNS:
+    if sum(operand.shape[1] for operand in operands) > MOST_RIGHT_SIDES:
         return strip_products(_GaussianTiles(Z, mixture, orders).fill, operands)
     if compiled.is_compiled():
         doubles = [operand.astype(np.float64, copy=False) for operand in operands]
@@ -173,11 +162,12 @@ def _native_products(
     columns = np.concatenate([operand.T for operand in operands]) if len(operands) > 1 else operands[0].T
     arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
-    n_lanes = 1 if n * n * n_columns < SMALL else LANES
+    # Below a third of a millisecond one thread is as fast as two, of which waking another takes a tenth.
+    n_lanes = 1 if n * n * n_columns < 16 * BLOCK_NUMBERS else LANES
     sums = np.zeros((n_lanes, n_columns, n))
     n_whole = n_columns if n_whole is None else n_whole
-    # In shares: the compiled loop does not listen to interrupts.
-    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // UNINTERRUPTED
+    # In shares of about a fifth of a second in one thread: the compiled loop does not listen to interrupts.
+    n_shares = 1 + n * n * (n_columns + Z.shape[1]) // 2**29
     n_steps = n_lanes * n_shares
     run_lanes(
         [
@@ -216,7 +206,8 @@ class _GaussianTiles:
         self._mixture, self._orders = mixture, orders
         self._columns = np.ascontiguousarray(Z.T)
         half = -0.5 * np.einsum("ij,ij->i", Z, Z)[:, None]
-        self._is_wide = bool(mixture.rates[-1] * half.min() < -0.5 * WIDE**2)
+        # Beyond the reach of the kernel squared norms cost too many digits: 1e-4 in float32.
+        self._is_wide = bool(mixture.rates[-1] * half.min() < -0.5 * GAP**2)
         ones = np.ones_like(half)
         self._left = np.hstack([Z, half, ones])
         self._right = np.hstack([Z, ones, half])

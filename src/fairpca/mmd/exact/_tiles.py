@@ -8,17 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairpca._utils.threads import LANES, run_all, run_lanes, single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, LANES, run_all, run_lanes, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
 
 TILE = 256
 """Largest tile edge: a float64 tile of this size (512 kB) stays in the L2 cache of one core."""
-
-STRIP, STRIP_LENGTH = 256, 4096
-"""Greatest height and length of a strip of K, 4 MB in float32."""
-
-LEAST_STRIP = 32
-"""Height below which a strip takes less time than its Python."""
 
 
 FillTiles = Callable[[slice, slice, Sequence[AnyArray]], None]
@@ -88,7 +82,7 @@ def _work_on_strip(
     half: tuple[AnyArray, AnyArray] | None,
     rows: slice,
 ) -> None:
-    for columns in _blocks(len(operands[0]), STRIP_LENGTH):
+    for columns in _blocks(len(operands[0]), 4 * BLOCK_NUMBERS // TILE):
         shape = rows.stop - rows.start, columns.stop - columns.start
         blocks = [np.empty(shape, dtype=operand.dtype) for operand in operands]
         fill(rows, columns, blocks)
@@ -114,9 +108,10 @@ def _add_product(left: AnyArray, right: AnyArray, total: AnyArray, is_first: boo
 
 
 def _strips(n: int) -> list[slice]:
-    """Return strips of at most STRIP rows, as many for each of LANES threads where rows are not few."""
-    n_strips = LANES * math.ceil(n / (LANES * STRIP))
-    return _blocks(n, max(LEAST_STRIP, math.ceil(n / n_strips)))
+    """Return strips of at most TILE rows, as many for each of LANES threads where rows are not few."""
+    n_strips = LANES * math.ceil(n / (LANES * TILE))
+    # Of an eighth of a tile the Python takes longer than the arithmetic.
+    return _blocks(n, max(TILE // 8, math.ceil(n / n_strips)))
 
 
 def _blocks(n: int, largest: int = TILE) -> list[slice]:

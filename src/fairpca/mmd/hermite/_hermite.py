@@ -77,26 +77,14 @@ class HermiteMMD:
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
         data = MeasuredRows(rows, coordinates, comparison, self.bandwidth)
-        self.measured, self._sample = data.seen_from_the_body()
+        self.measured, self._sample = data.seen_from_the_bulk()
         self._basis: HermiteBasis | None = None
         self.n_features = n_features
         self._seed = seed
         self._remainder = Remainder(self.measured, seed)
         self.factors: FloatArray = np.ones(self.n_measures)
 
-    def with_features(self, n_features: int) -> "HermiteMMD":
-        """Return the same discrepancy with another number of features, and no basis yet.
-
-        Parameters
-        ----------
-        n_features : int
-            D.
-        """
-        other = copy.copy(self)
-        other.n_features, other._basis = n_features, None
-        return other
-
-    def anchored(self, V: FloatArray, known: FloatArray | None = None) -> "HermiteMMD":
+    def anchored(self, V: FloatArray, known: FloatArray | None = None, n_features: int | None = None) -> "HermiteMMD":
         """Return the same discrepancy with the basis that suits V, and values that are exact there.
 
         What features leave out off the diagonal is a small share of h, and falls with it: values are multiplied by a
@@ -108,9 +96,12 @@ class HermiteMMD:
             Loading matrix.
         known : ndarray of shape (n_measures,), default=None
             The vector h at V; by default that of the features.
+        n_features : int, default=None
+            Number of features, if it is to be another.
         """
         anchored = copy.copy(self)
-        anchored._basis = HermiteBasis.fit(self._sample @ V, self.n_features)
+        anchored.n_features = n_features or self.n_features
+        anchored._basis = HermiteBasis.fit(self._sample @ V, anchored.n_features)
         anchored.factors = np.ones(self.n_measures)
         if known is not None:
             values = anchored.features_value(V)
@@ -121,9 +112,9 @@ class HermiteMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
         return AlignedMMD(self.anchored(V, known), V)
 
-    def curvature_around(self, V: FloatArray) -> AlignedMMD:
-        """Return what has the Hessian around V, for gradients that may be more accurate than the features are."""
-        return AlignedMMD(self.anchored(V), V)
+    def curvature_around(self, V: FloatArray, n_features: int = 256) -> AlignedMMD:
+        """Return what has the Hessian around V, of fewer features: it shapes steps but not where they end."""
+        return AlignedMMD(self.anchored(V, n_features=n_features), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
         """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""

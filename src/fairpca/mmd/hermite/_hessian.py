@@ -10,11 +10,9 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd._kernel import LARGEST_SINGLE
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._passes import pieces, workspace_for
-
-LARGEST_SINGLE = 1e15
-"""Coordinates, in bandwidths, whose products with each other stay within float32."""
 
 
 @dataclass(frozen=True)

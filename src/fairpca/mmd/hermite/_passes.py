@@ -13,18 +13,11 @@ from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._forms import Factors
-from fairpca.mmd.hermite._basis import PIECE_ROWS, HermiteBasis, squares_of
+from fairpca.mmd.hermite._basis import HermiteBasis, rows_of_a_piece, squares_of
 from fairpca.rows import strata_of
 
 MOST_HEAVY = 512
-"""Rows at most whose residuals are treated exactly."""
-
-ROUNDING = 1e-6
-"""Share by which a weight must be above a level to count as above it, wherever it is computed."""
-
-PIECE_NUMBERS = 2**20
-"""Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
-wait for each other's interpreter lock, which every short operation takes."""
+"""Rows at most whose residuals are treated exactly: all their pairs take a fraction of a millisecond."""
 
 
 def heaviness(weights: FloatArray, residuals: FloatArray) -> FloatArray:
@@ -80,7 +73,8 @@ class HeavyRows:
     @property
     def level(self) -> float:
         """Rows above it, `MOST_HEAVY` at most, are among the candidates, all of them."""
-        return (1 + ROUNDING) * float(self.heaviness.min()) if len(self.heaviness) > MOST_HEAVY else 0.0
+        # A row just above it must be so wherever its heaviness is computed again, which rounds otherwise.
+        return (1 + 1e-6) * float(self.heaviness.min()) if len(self.heaviness) > MOST_HEAVY else 0.0
 
     def above_level(self) -> "HeavyRows":
         """Return the rows above the level."""
@@ -167,7 +161,7 @@ def residuals_at(basis: HermiteBasis, Z: FloatArray) -> FloatArray:
         residuals[piece] = residuals_of_squares(squares_of(basis.values(np.ascontiguousarray(Z[piece].T))))
 
     with single_threaded_blas():
-        run_all([partial(fill, piece) for piece in gen_batches(len(Z), PIECE_ROWS)])
+        run_all([partial(fill, piece) for piece in gen_batches(len(Z), rows_of_a_piece(basis.n_features))])
     return residuals
 
 
@@ -289,15 +283,11 @@ def pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int
     n_features : int, default=0
         Features of each row that are made, all of them at once.
     """
-    height = _height(n_features)
+    height = rows_of_a_piece(n_features)
     for start in range(0, len(X), height):
         place = slice(start, start + height)
         Y = np.ascontiguousarray(frame.project(X[place]).T)
         yield Piece(place, X[place], Y, np.ascontiguousarray(weights[place].T))
-
-
-def _height(n_features: int) -> int:
-    return max(32, min(4096, PIECE_NUMBERS // max(1, n_features)))
 
 
 def workspace_for(n_features: int) -> FloatArray:
@@ -308,4 +298,4 @@ def workspace_for(n_features: int) -> FloatArray:
     n_features : int
         Features of each row.
     """
-    return np.empty(n_features * _height(n_features))
+    return np.empty(n_features * rows_of_a_piece(n_features))

@@ -11,29 +11,23 @@ import numpy as np
 from scipy.stats import t as student
 from sklearn.utils import gen_batches
 
-from fairpca._utils.threads import single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, single_threaded_blas
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._passes import HeavyRows, Residuals, heaviness, residuals_at
-from fairpca.rows import StratifiedDraw, deal
+from fairpca.rows import PILOT_ROWS, StratifiedDraw, deal
 
 N_PARTS = 16
-"""Parts of the sample; only pairs of rows within a part are compared."""
-
-FEWEST_DEALT = 16 * N_PARTS
-"""Rows of a group from which on they are dealt to the parts; fewer are in every part."""
-
-PIECE_ROWS = 4096 + 512
-"""Rows whose features are in memory at a time, 36 MB of a thousand: all of a small part."""
+"""Parts of the sample: only pairs of rows within a part are compared, a sixteenth of all."""
 
 CONFIDENCE = 0.999
 """Probability with which the error stays within the stated one."""
 
-PART_ROWS = (1024, 4096, 16384)
-"""Rows of the parts of the sample that tells what features leave out: the next where one is too few."""
+PART_ROWS = PILOT_ROWS // 4, PILOT_ROWS, 4 * PILOT_ROWS
+"""Rows of the parts of the sample by which it is estimated what features leave out: the next where one is too few."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +106,8 @@ class ResidualSample:
         """Return the rows of each part; strata that may have few light rows are in all of them."""
         strata = self.drawn.strata[self.order]
         light = np.bincount(strata, minlength=len(n_light)) * n_light / self.drawn.counts
-        return deal(strata, N_PARTS, light >= FEWEST_DEALT)
+        # Parts have 16 rows of a stratum that is split; a smaller one is in all of them.
+        return deal(strata, N_PARTS, light >= 16 * N_PARTS)
 
 
 @dataclass(frozen=True)
@@ -257,10 +252,12 @@ class _Features:
     Z: FloatArray
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
-        if len(self.Z) <= PIECE_ROWS:
+        # 32 MB: all of a small part, with the features that there are by default.
+        most = max(1, 16 * BLOCK_NUMBERS // self.basis.n_features)
+        if len(self.Z) <= most:
             yield slice(0, len(self.Z)), self._all
             return
-        for piece in gen_batches(len(self.Z), PIECE_ROWS):
+        for piece in gen_batches(len(self.Z), most):
             yield piece, self._of(piece)
 
     @cached_property

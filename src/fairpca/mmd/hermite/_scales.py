@@ -30,10 +30,6 @@ class ScalesMMD:
         narrowest = min(scales, key=lambda each: each.bandwidth)
         self.measured, self.n_measures, self.n_rows = narrowest.measured, narrowest.n_measures, narrowest.n_rows
 
-    def with_features(self, n_features: int) -> "ScalesMMD":
-        """Return the same discrepancy with another number of features of each kernel."""
-        return ScalesMMD([each.with_features(n_features) for each in self._scales])
-
     def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
         """Return the discrepancy for use around V, see `Approximation`.
 
@@ -45,9 +41,9 @@ class ScalesMMD:
         scales = [each.anchored(V, share * part) for each, part in zip(self._scales, parts, strict=True)]
         return AlignedMMD(ScalesMMD(scales), V)
 
-    def curvature_around(self, V: FloatArray) -> AlignedMMD:
+    def curvature_around(self, V: FloatArray, n_features: int = 256) -> AlignedMMD:
         """Return what has the Hessian around V, see `HermiteMMD.curvature_around`."""
-        return AlignedMMD(ScalesMMD([each.anchored(V) for each in self._scales]), V)
+        return AlignedMMD(ScalesMMD([each.anchored(V, n_features=n_features) for each in self._scales]), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "ScalesMMD":
         """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""

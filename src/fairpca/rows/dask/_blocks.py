@@ -14,12 +14,6 @@ from fairpca._utils.extras import require
 from fairpca._utils.threads import single_threaded_blas
 from fairpca.rows.dask._work import add_terms, aligned
 
-FAN_IN = 32
-"""Terms added in one task. Fixed, so that the same chunks give the same bits."""
-
-ATTEMPTS = 3
-"""How often a pass is tried when workers die faster than the scheduler can replace what they held."""
-
 
 def is_dask(table: Any) -> bool:
     """Return whether this is an array, a frame or a series of Dask.
@@ -78,7 +72,7 @@ class Tasks:
         return lazy(*arguments, dask_key_name=(self._name, next(self._numbers)))
 
 
-def tree_sum(terms: list[Any], name: str) -> Any:
+def tree_sum(terms: list[Any], name: str, fan_in: int = 32) -> Any:
     """Return the sum of delayed terms, neighbours first: a tree, so that no process holds all terms.
 
     Parameters
@@ -87,10 +81,12 @@ def tree_sum(terms: list[Any], name: str) -> Any:
         At least one.
     name : str
         Name of the tasks.
+    fan_in : int, default=32
+        Terms added in one task. Fixed, so that the same chunks give the same bits.
     """
     additions = Tasks(name)
     while len(terms) > 1:
-        groups = (terms[start : start + FAN_IN] for start in range(0, len(terms), FAN_IN))
+        groups = (terms[start : start + fan_in] for start in range(0, len(terms), fan_in))
         # Not as one list: Dask would optimize what is in a list on the spot.
         terms = [additions.call(add_terms, *group) for group in groups]
     return terms[0]
@@ -106,7 +102,14 @@ class Blocks:
     ----------
     *arrays : dask.array.Array
         Each of shape (n, anything), with one column chunk.
+
+    Attributes
+    ----------
+    attempts : int
+        How often a pass is tried when workers die faster than the scheduler can replace what they held.
     """
+
+    attempts = 3
 
     def __init__(self, *arrays: Any) -> None:
         self._arrays = arrays
@@ -128,7 +131,7 @@ class Blocks:
             Given for each array the list of its blocks, each a `dask.delayed.Delayed`, returns another. It is called
             for each attempt and should choose new names each time.
         """
-        for _ in range(ATTEMPTS - 1):
+        for _ in range(self.attempts - 1):
             with suppress(*_lost_data(self._client)):
                 return self._run_once(build)
             self._load()

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.threads import single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, single_threaded_blas
 from fairpca._utils.typing import AnyArray, IntArray
-from fairpca.rows._array import BLOCK_NUMBERS
 from fairpca.rows._protocol import Transform, strata_of
 
 ALIGNMENT = 64

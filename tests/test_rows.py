@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fairpca._utils.threads import BLOCK_NUMBERS
-from fairpca.comparison import NOWHERE, RowWeights
+from fairpca.comparison import RowWeights
 from fairpca.data import summarised
 from fairpca.data._columns import products_of_block, sums_of_block
 from fairpca.rows import ArrayRows, DaskRows, deal, shares
@@ -23,7 +23,7 @@ def rows_in_memory(rng):
 def attached():
     """Return the stratum of each row, two of the four rare, some rows without one; and its mass, which may be 0."""
     rows = np.arange(N)
-    codes = np.where(rows % 100 == 3, NOWHERE, 2 * (rows % 25 != 7) + rows % 2)
+    codes = np.where(rows % 100 == 3, -1, 2 * (rows % 25 != 7) + rows % 2)
     return np.stack([codes, rows % 7], axis=1).astype(np.int8)
 
 
@@ -129,7 +129,7 @@ def test_stratified_draw_takes_rows_of_the_table_once(rows, attached):
 
 def test_stratified_draw_gives_every_stratum_its_share(rows, attached):
     drawn = rows.stratified_draw(100, np.random.default_rng(5))
-    counts = np.bincount(attached[attached[:, 0] != NOWHERE, 0])
+    counts = np.bincount(attached[attached[:, 0] != -1, 0])
     np.testing.assert_array_equal(drawn.counts, counts)
     np.testing.assert_array_equal(drawn.drawn, shares(counts, 100))
     np.testing.assert_array_equal(np.bincount(drawn.strata), shares(counts, 100))
@@ -191,7 +191,7 @@ def test_columns_are_summarised(rows, X, attached, columns):
     assert summary.mass == masses.sum()
     np.testing.assert_allclose(summary.scaling.mean, mean, rtol=1e-13)
     np.testing.assert_allclose(summary.covariance, np.cov(X.T, bias=True, aweights=masses), atol=1e-12)
-    weights = masses[:, None] * np.where(attached[:, :1] == NOWHERE, 0, columns.table[attached[:, 0]])
+    weights = masses[:, None] * np.where(attached[:, :1] == -1, 0, columns.table[attached[:, 0]])
     np.testing.assert_allclose(summary.weighted, (X - mean).T @ weights, rtol=1e-11, atol=1e-11)
 
 

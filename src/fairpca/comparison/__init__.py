@@ -31,7 +31,6 @@ from fairpca.comparison._terms import (
 )
 from fairpca.comparison._weights import (
     MASS as MASS,
-    NOWHERE as NOWHERE,
     DenseColumns as DenseColumns,
     RowWeights as RowWeights,
     masses_of as masses_of,

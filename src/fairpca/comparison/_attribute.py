@@ -10,19 +10,10 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 
 N_FEATURES = 11
-"""Features of the attribute's kernel."""
+"""Features of the attribute's kernel: what more of them would add to HSIC is `LEFT_OUT`."""
 
 LEFT_OUT = 3e-6
 """What features leave of k(u, u) = 1, at most, for any u in [0, 1]."""
-
-ATTRIBUTE_BANDWIDTH = (1.0 - math.sqrt(0.5)) / math.sqrt(2.0)
-"""s, by the median heuristic: of half of the pairs of numbers in [0, 1] the distance is below 1 - sqrt(1/2)."""
-
-MOST_VALUES = 2**16
-"""Values at most that are ranked exactly."""
-
-N_LANDMARKS = 20
-N_POINTS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +23,7 @@ class Ranks:
     Attributes
     ----------
     values : ndarray of shape (k,)
-        Distinct values, increasing; of more than `MOST_VALUES` as many, and what lies between is interpolated.
+        Distinct values, increasing; of very many a part, and what lies between is interpolated.
     places : ndarray of shape (k,)
         Where they stand, between 0 and 1.
 
@@ -47,7 +38,7 @@ class Ranks:
     places: FloatArray
 
     @classmethod
-    def among(cls, values: FloatArray, masses: FloatArray | None = None) -> "Ranks":
+    def among(cls, values: FloatArray, masses: FloatArray | None = None, most: int = 2**16) -> "Ranks":
         """Find where values stand.
 
         Parameters
@@ -56,13 +47,15 @@ class Ranks:
             Numbers, NaN where there is none; one at least is there.
         masses : ndarray of shape (n,), default=None
             Their masses; by default all are equal.
+        most : int, default=2**16
+            Distinct values at most that are kept, each then exact to one in so many.
         """
         counts = ~np.isnan(values) if masses is None else ~np.isnan(values) & (masses > 0)
         distinct, index = np.unique(values[counts], return_inverse=True)
         sums = np.bincount(index.ravel(), None if masses is None else masses[counts], minlength=len(distinct))
         places = (np.cumsum(sums) - sums / 2) / sums.sum()
-        if len(distinct) > MOST_VALUES:
-            chosen = np.linspace(0, len(distinct) - 1, MOST_VALUES).round().astype(np.int64)
+        if len(distinct) > most:
+            chosen = np.linspace(0, len(distinct) - 1, most).round().astype(np.int64)
             distinct, places = distinct[chosen], places[chosen]
         return cls(distinct, places)
 
@@ -93,16 +86,21 @@ def features_of(places: FloatArray) -> FloatArray:
 
 
 @cache
-def _landmarks() -> tuple[FloatArray, FloatArray]:
-    """Return u_l, denser near the ends, and the matrix with phi(u) = k(u, u_l) @ matrix."""
-    landmarks = (1.0 - np.cos(np.pi * (np.arange(N_LANDMARKS) + 0.5) / N_LANDMARKS)) / 2
+def _landmarks(count: int = 20, n_points: int = 2048) -> tuple[FloatArray, FloatArray]:
+    """Return u_l, denser near the ends, and the matrix with phi(u) = k(u, u_l) @ matrix.
+
+    Twice as many landmarks as features span the kernel to rounding; the axes are those of evenly spaced points.
+    """
+    landmarks = (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2
     sizes, vectors = np.linalg.eigh(_kernel(landmarks, landmarks))
     kept = sizes > 1e-13 * sizes[-1]
     spanning = vectors[:, kept] / np.sqrt(sizes[kept])
-    points = _kernel((np.arange(N_POINTS) + 0.5) / N_POINTS, landmarks) @ spanning
+    points = _kernel((np.arange(n_points) + 0.5) / n_points, landmarks) @ spanning
     axes = np.linalg.eigh(points.T @ points)[1][:, ::-1]
     return landmarks, spanning @ axes[:, :N_FEATURES]
 
 
 def _kernel(places: FloatArray, landmarks: FloatArray) -> FloatArray:
-    return np.exp(-0.5 * ((places[:, None] - landmarks) / ATTRIBUTE_BANDWIDTH) ** 2)
+    # By the median heuristic: of half of the pairs of numbers in [0, 1] the distance is below 1 - sqrt(1/2).
+    bandwidth = (1.0 - math.sqrt(0.5)) / math.sqrt(2.0)
+    return np.exp(-0.5 * ((places[:, None] - landmarks) / bandwidth) ** 2)

@@ -15,9 +15,6 @@ from fairpca.comparison._columns import as_labels
 from fairpca.comparison._dask_columns import in_blocks, mapped_parts, parts_of
 from fairpca.rows import compute, is_dask, strata_of
 
-NOWHERE = -1
-"""Stratum of a row that takes no part."""
-
 MASS = 1
 """Where the mass of a row is among the numbers attached to it; without it every row has the mass 1."""
 
@@ -243,7 +240,7 @@ class RowWeights:
         Parameters
         ----------
         attached : ndarray of shape (n, k)
-            The stratum of each row, or `NOWHERE`; then, where rows have them, its mass and its attributes.
+            The stratum of each row, -1 where it takes no part; then, where rows have them, its mass and its attributes.
         """
         weights = self.table[strata_of(attached)]
         if self.dense:

@@ -9,17 +9,17 @@ from sys import intern
 
 from fairpca.datasets._entry import DataSet, Table
 
-BLOCK_ROWS = 2**14
-"""Rows that are read at a time: enough to be quick, and few beside the largest table."""
 
+def blocks(data_set: DataSet, files: Sequence[Path], n_rows: int = 2**14) -> Iterator[Table]:
+    """Yield the raw table, some rows at a time, with texts for missing values as the source has them.
 
-def blocks(data_set: DataSet, files: Sequence[Path]) -> Iterator[Table]:
-    """Yield the raw table, some rows at a time, with texts for missing values as the source has them."""
+    The default is enough to be quick, and little beside the largest table.
+    """
     made, columns = data_set.made, data_set.columns
     reads = dict.fromkeys(chain.from_iterable(made[name].reads if name in made else (name,) for name in columns))
     for file in files:
         rows = _rows(data_set, file, list(reads))
-        while block := list(islice(rows, BLOCK_ROWS)):
+        while block := list(islice(rows, n_rows)):
             table = dict(zip(reads, zip(*block, strict=True), strict=True))
             yield {name: made[name].words(table) if name in made else table[name] for name in columns}
 

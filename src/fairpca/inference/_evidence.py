@@ -9,10 +9,10 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison, Measure
-from fairpca.inference._compared_rows import ComparedRows
+from fairpca.inference._compared_rows import SAMPLE_ROWS, ComparedRows
 from fairpca.inference._levels import chance_levels, sampling_levels, upper_bound
 from fairpca.inference._spectrum import FeatureRows, Spectrum
-from fairpca.mmd import Coordinates, Measurement, features_mmd, kernel_products
+from fairpca.mmd import MEASURED_TO, Coordinates, Measurement, features_mmd, kernel_products
 from fairpca.rows import ArrayRows, Rows, sum_of_block
 
 PAIRED_ROWS = 20_000
@@ -20,12 +20,6 @@ PAIRED_ROWS = 20_000
 
 LEAST_ROWS = 10
 """Rows on a side below which nothing is certified: deviations of so few say nothing of the population."""
-
-SAMPLE_ROWS = 2**14
-"""Rows of the sample by which deviations of many rows are known."""
-
-SHARE_OF_CHANCE = 0.01
-"""Accuracy of values and levels, relative to the chance level."""
 
 
 def measure(
@@ -137,13 +131,13 @@ class Evidence:
         few = rows.n_rows <= PAIRED_ROWS
         seen = rows if few else rows.sample(SAMPLE_ROWS, generator)
         levels, sampling = chance_levels(seen, bandwidth), sampling_levels(seen, bandwidth)
-        measured = measure(rows, bandwidth, SHARE_OF_CHANCE * levels)
+        measured = measure(rows, bandwidth, MEASURED_TO * levels)
         return cls(
             values=measured.values,
             errors=measured.errors,
             levels=levels,
             sampling=sampling,
-            sampling_errors=np.zeros(len(levels)) if few else SHARE_OF_CHANCE * sampling,
+            sampling_errors=np.zeros(len(levels)) if few else MEASURED_TO * sampling,
             features=FeatureRows.draw(seen, bandwidth, generator),
         )
 

@@ -1,7 +1,6 @@
 """The plan: how many people an audit needs, before there is one."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +11,11 @@ from fairpca._utils.checks import check_bandwidth, check_confidence, check_integ
 from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.auditing import projections
 from fairpca.comparison import LARGEST_MMD2
-from fairpca.planning._population import Population, Sides
+from fairpca.planning._population import MOST_ROWS, Population, Sides
 from fairpca.plots import PlanDisplay
-
-MOST_ROWS = 10**9
-"""Rows beyond which no plan is sensible."""
 
 LEAST_PROJECTIONS = 100
 """Rows below which a spectrum is noise."""
-
-CURVE_ROWS = 10**5
-
-CURVE_POINTS = 65
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +166,20 @@ def plan(
     check_confidence(confidence)
     people, source = _people(n_components, Z, reduction, X, bandwidth)
 
-    def shown(n_rows: int) -> float:
-        return people.bound(*sides.split(n_rows), power, confidence)
+    def shown(m: int, n: int) -> float:
+        return people.bound(m, n, power, confidence)
 
-    needed = None if epsilon is None else sides.split(_least_rows(epsilon, sides.least_rows, shown))
-    supported = None if sides.today is None else people.bound(*sides.today, power, confidence)
+    needed = None if epsilon is None else sides.least_showing(epsilon, shown)
+    if epsilon is not None and needed is None:
+        raise ValueError(
+            f"epsilon={epsilon!r} is less than {MOST_ROWS:.0e} rows could show, {shown(*sides.split(MOST_ROWS)):.1e}: "
+            "no audit can certify it."
+        )
+    supported = None if sides.today is None else shown(*sides.today)
     n_rows = _curve_rows(sides.least_rows, *filter(None, [needed, sides.today]))
     return Plan(
         n_rows=n_rows,
-        epsilon=np.array([shown(n) for n in n_rows.tolist()]),
+        epsilon=np.array([shown(*sides.split(n)) for n in n_rows.tolist()]),
         target=epsilon,
         needed=needed,
         today=sides.today,
@@ -228,21 +225,7 @@ def _population_of(Z: FloatArray, bandwidth: Any) -> Population:
     return Population.of(Z, None if isinstance(bandwidth, str) or bandwidth is None else float(bandwidth))
 
 
-def _least_rows(epsilon: float, least: int, shown: Callable[[int], float]) -> int:
-    """Return the least number of rows of both groups that show epsilon, by bisection: more rows show less."""
-    if shown(MOST_ROWS) > epsilon:
-        raise ValueError(
-            f"epsilon={epsilon!r} is less than {MOST_ROWS:.0e} rows could show, {shown(MOST_ROWS):.1e}: no audit can "
-            "certify it."
-        )
-    few, enough = least - 1, MOST_ROWS
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if shown(middle) <= epsilon else (middle, enough)
-    return enough
-
-
 def _curve_rows(least: int, *marks: tuple[int, int]) -> Any:
-    """Return numbers of rows from the least that make sense to well beyond those that matter."""
-    most = min(MOST_ROWS, max([CURVE_ROWS, 10 * least, *(4 * sum(mark) for mark in marks)]))
-    return np.unique(np.rint(np.geomspace(least, max(most, 2 * least), CURVE_POINTS)).astype(np.int64))
+    """Return numbers of rows from the least that make sense to well beyond those that matter, 65 for a smooth curve."""
+    most = min(MOST_ROWS, max([10**5, 10 * least, *(4 * sum(mark) for mark in marks)]))
+    return np.unique(np.rint(np.geomspace(least, max(most, 2 * least), 65)).astype(np.int64))

@@ -1,16 +1,12 @@
 """How many people a promise about every classifier takes."""
 # SPDX-License-Identifier: MIT
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from fairpca._utils.checks import check_confidence, check_number
-from fairpca.planning._population import Sides
+from fairpca.planning._population import MOST_ROWS, Sides
 from fairpca.release import least_bound
-
-MOST_ROWS = 10**9
-"""Rows beyond which no plan is sensible."""
 
 N_CELLS = (2, 16)
 """Cells of a release: the coarsest, and one that keeps something of two or three components."""
@@ -90,20 +86,18 @@ def plan_promise(
     check_confidence(confidence)
     if target is not None:
         check_number("target", target, above=0.0, below=1.0)
-    needed = None if target is None else {n: sides.split(_least_rows(target, sides, n, confidence)) for n in N_CELLS}
+    needed = None if target is None else {n: _needed(target, sides, n, confidence) for n in N_CELLS}
     today = sides.today
     supported = None if today is None else {n: min(1.0, least_bound(*today, confidence, n)) for n in N_CELLS}
     return PromisePlan(target, needed, today, supported, confidence)
 
 
-def _least_rows(target: float, sides: Sides, n_cells: int, confidence: float) -> int:
-    def shown(n_rows: int) -> float:
-        return least_bound(*sides.split(n_rows), confidence, n_cells)
+def _needed(target: float, sides: Sides, n_cells: int, confidence: float) -> tuple[int, int]:
+    def shown(m: int, n: int) -> float:
+        return least_bound(m, n, confidence, n_cells)
 
-    if shown(MOST_ROWS) > target:
-        raise ValueError(f"target={target!r} is less than {MOST_ROWS:.0e} rows could show, {shown(MOST_ROWS):.1e}.")
-    few, enough = sides.least_rows - 1, MOST_ROWS
-    while enough - few > 1:
-        middle = math.isqrt(few * enough) if enough > 4 * max(few, 1) else (few + enough) // 2
-        few, enough = (few, middle) if shown(middle) <= target else (middle, enough)
-    return enough
+    needed = sides.least_showing(target, shown)
+    if needed is None:
+        least = shown(*sides.split(MOST_ROWS))
+        raise ValueError(f"target={target!r} is less than {MOST_ROWS:.0e} rows could show, {least:.1e}.")
+    return needed

@@ -10,7 +10,7 @@ from fairpca.compiled import HAS_COMPILED
 from fairpca.data._merged import merge_equal_rows
 from fairpca.geometry import taylor_slope
 from fairpca.mmd import ExactMMD, engine, using_engine
-from fairpca.mmd.exact._gaussian import whole_and_half_products
+from fairpca.mmd.exact._products import whole_and_half_products
 
 SIGMA = 1.3
 

@@ -7,7 +7,7 @@ import pytest
 import fairpca.mmd._coordinates as coordinates_module
 from comparisons import by_group, exact_mmd
 from fairpca.mmd import Coordinates, Ledger, TwoLevelMMD, features_mmd
-from fairpca.mmd._along import DiscrepancyAlong
+from fairpca.mmd._approximation import DiscrepancyAlong
 from fairpca.rows import ArrayRows
 
 N_ROWS, N_COLUMNS, N_AXES = 500, 40, 20

@@ -11,7 +11,7 @@ import fairpca.solvers.budget._budget as budget_module
 import fairpca.solvers.budget._span as span_module
 from fairpca import FairPCA
 from fairpca.data import PrincipalAxes
-from fairpca.data._decomposed import null_axes, singular_axes
+from fairpca.data._axes import null_axes, singular_axes
 from fairpca.data._merged import places_of
 from fairpca.exceptions import RankWarning
 from fairpca.solvers._start import mean_matched_frame

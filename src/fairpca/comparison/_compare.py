@@ -11,7 +11,6 @@ import numpy as np
 from fairpca._utils.extras import require
 from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison._attribute import Ranks
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
@@ -27,7 +26,7 @@ from fairpca.comparison._measures import (
     with_full_names,
 )
 from fairpca.comparison._terms import People, Terms, columns_of
-from fairpca.comparison._weights import MASS, read_weights
+from fairpca.comparison._weights import MASS, Ranks, read_weights
 from fairpca.rows import PILOT_ROWS, dense, is_dask, is_sparse
 
 

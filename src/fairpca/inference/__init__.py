@@ -11,14 +11,12 @@ from fairpca.inference._evidence import (
     LEAST_ROWS as LEAST_ROWS,
     PAIRED_ROWS as PAIRED_ROWS,
     Evidence as Evidence,
-    measure as measure,
-    measure_in_blocks as measure_in_blocks,
-    mmd2_of_all_pairs as mmd2_of_all_pairs,
-)
-from fairpca.inference._levels import (
     chance_deviations as chance_deviations,
     chance_levels as chance_levels,
     finite_sample_bound as finite_sample_bound,
+    measure as measure,
+    measure_in_blocks as measure_in_blocks,
+    mmd2_of_all_pairs as mmd2_of_all_pairs,
     sampling_levels as sampling_levels,
     sum_of_squares as sum_of_squares,
     upper_bound as upper_bound,

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.compiled import engine as engine, using_engine as using_engine
-from fairpca.mmd._along import RawRowsMMD as RawRowsMMD
 from fairpca.mmd._approximation import (
     MEASURED_TO as MEASURED_TO,
     Approximation as Approximation,
@@ -23,6 +22,7 @@ from fairpca.mmd._kernel import Islands as Islands
 from fairpca.mmd.exact import (
     EXACT_ROWS as EXACT_ROWS,
     ExactMMD as ExactMMD,
+    RawRowsMMD as RawRowsMMD,
     gaussian_products as gaussian_products,
     kernel_products as kernel_products,
 )

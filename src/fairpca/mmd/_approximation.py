@@ -1,4 +1,4 @@
-"""What many rows ask of a discrepancy, and one that takes its Hessian from a sample of them while that serves."""
+"""What many rows ask of a discrepancy, one for frames in a span, and one that takes its Hessian from a sample."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import Protocol, Self
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._along import DiscrepancyAlong
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.problem import Discrepancy
 
@@ -128,6 +127,59 @@ class Approximation(Protocol):
 
     def curvature_around(self, V: FloatArray) -> SecondOrderMMD:
         """Return what has the Hessian around a frame."""
+
+
+class DiscrepancyAlong:
+    """Any discrepancy for frames in the span of some axes: at V it is what it is at axes @ V.
+
+    Parameters
+    ----------
+    discrepancy : Discrepancy
+        That of frames in all coordinates.
+    axes : ndarray of shape (p, k)
+        Orthonormal axes of the span.
+    """
+
+    def __init__(self, discrepancy: Discrepancy, axes: FloatArray) -> None:
+        self._whole = discrepancy
+        self._axes = axes
+        self.n_measures = discrepancy.n_measures
+        self.n_rows = discrepancy.n_rows
+        self.is_exact = discrepancy.is_exact
+        self.has_exact_hessian = discrepancy.has_exact_hessian
+        self.hessian_rows = discrepancy.hessian_rows
+
+    def along(self, axes: FloatArray) -> Discrepancy:
+        """Return the same for frames in a span within this one."""
+        return DiscrepancyAlong(self._whole, self._axes @ axes)
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V."""
+        return self._whole.value(self._axes @ V)
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradients, of shape (n_measures, k, d)."""
+        values, gradients = self._whole.evaluate(self._axes @ V)
+        return values, self._axes.T @ gradients
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
+        axes, whole = self._axes, self._whole
+        hessian = whole.hessian(axes @ V, axes @ Q, axes @ gradient, multipliers, single_precision)
+        self.has_exact_hessian, self.hessian_rows = whole.has_exact_hessian, whole.hessian_rows
+        return hessian
+
+    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
+        """Return unit vectors towards rows that stand alone, as far as they lie in the span."""
+        directions = self._axes.T @ self._whole.isolated_directions(self._axes @ V, smallest)
+        return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 
 
 @dataclass

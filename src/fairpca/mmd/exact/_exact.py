@@ -8,10 +8,10 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
-from fairpca.mmd._forms import Factors, factor, weighted_form
-from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Islands, Mixture
-from fairpca.mmd.exact._gaussian import gaussian_products, products_of_orders
+from fairpca.mmd._approximation import DiscrepancyAlong
+from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Factors, Islands, Mixture, factor, weighted_form
 from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
+from fairpca.mmd.exact._products import gaussian_products, products_of_orders
 
 EXACT_ROWS = 5000
 """Rows up to which comparing all pairs is as fast as anything else."""
@@ -234,6 +234,43 @@ class ExactMMD:
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:
         """Return the h_j, given KW."""
         return np.einsum("jab,ab->j", self._comparison.forms, self._weights.T @ smoothed)
+
+
+class RawRowsMMD(DiscrepancyAlong):
+    """Exact discrepancies of raw rows x, for frames V of their coordinates y = M'x: at V they are what they are at MV.
+
+    Coordinates along all axes take n p r multiply-adds, more than a whole search that looks at few of them. Here those
+    of a span are made when it is asked for, and frames in all axes go by way of the raw rows.
+
+    Parameters
+    ----------
+    exact : ExactMMD
+        That of frames in the raw columns.
+    matrix : ndarray of shape (p, r)
+        M, with any columns.
+    """
+
+    def __init__(self, exact: ExactMMD, matrix: FloatArray) -> None:
+        super().__init__(exact, matrix)
+        self._exact = exact
+
+    def along(self, axes: FloatArray) -> ExactMMD:
+        """Return the same for frames in a span, with its coordinates made."""
+        return self._exact.along(self._axes @ axes)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, in the span of V and Q."""
+        d, basis = V.shape[1], np.hstack([V, Q])
+        inside = np.eye(basis.shape[1])
+        span = self.along(basis)
+        return span.hessian(inside[:, :d], inside[:, d:], basis.T @ gradient, multipliers, single_precision)
 
 
 def with_chart_term(hessian: FloatArray, V: FloatArray, q: int, gradient: FloatArray) -> FloatArray:

@@ -10,8 +10,7 @@ import numpy as np
 from fairpca._utils.threads import LANES, run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.mmd._kernel import Mixture
-from fairpca.mmd.exact._gaussian import MOST_RIGHT_SIDES, weighted_products_of_orders, whole_and_half_products
-from fairpca.mmd.exact._tiles import TILE
+from fairpca.mmd.exact._products import MOST_RIGHT_SIDES, TILE, weighted_products_of_orders, whole_and_half_products
 
 
 def outer_sums(N: AnyArray, weights: AnyArray) -> AnyArray:

@@ -12,7 +12,7 @@ from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
-from fairpca.mmd._forms import Factors
+from fairpca.mmd._kernel import Factors
 from fairpca.mmd.hermite._basis import HermiteBasis, rows_of_a_piece, squares_of
 from fairpca.rows import strata_of
 

@@ -8,7 +8,7 @@ from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca.comparison import RowWeights
 from fairpca.data import summarised
 from fairpca.data._columns import products_of_block, sums_of_block
-from fairpca.rows import ArrayRows, DaskRows, deal, shares
+from fairpca.rows import ArrayRows, DaskRows, shares, stratified_parts
 
 N, P = 1003, 5
 N_STRATA = 4
@@ -147,11 +147,11 @@ def test_stratified_draw_is_the_same_for_all_kinds(X, attached, tmp_path):
 
 def test_a_draw_is_dealt_in_parts_with_every_stratum(rows):
     drawn = rows.stratified_draw(160, np.random.default_rng(5))
-    parts = deal(drawn.strata, 8, np.ones(N_STRATA, dtype=bool))
+    parts = stratified_parts(drawn.strata, 8, np.ones(N_STRATA, dtype=bool))
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(drawn.indices)))
     shares_of_parts = np.array([np.bincount(drawn.strata[part], minlength=N_STRATA) for part in parts])
     assert np.ptp(shares_of_parts, axis=0).max() <= 1
-    first_whole = deal(drawn.strata, 8, np.arange(N_STRATA) > 0)
+    first_whole = stratified_parts(drawn.strata, 8, np.arange(N_STRATA) > 0)
     assert all(np.sum(drawn.strata[part] == 0) == np.sum(drawn.strata == 0) for part in first_whole)
 
 

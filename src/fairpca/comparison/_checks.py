@@ -133,7 +133,7 @@ def _judge(argument: str, as_long: bool, same: bool, reordered: bool) -> None:
 
 @dataclass(frozen=True)
 class IndexDigest:
-    """A few numbers that tell whether two indices hold the same labels, and whether in the same order.
+    """A few numbers by which it is known whether two indices hold the same labels, and whether in the same order.
 
     A sum is the digest of the first index followed by the second.
 

@@ -7,8 +7,8 @@ from fairpca.data._few_rows import axes_of_short_table as axes_of_short_table, p
 from fairpca.data._many_rows import EXACT_PAIRS as EXACT_PAIRS, prepare_many_rows as prepare_many_rows
 from fairpca.data._prepared import (
     PreparedData as PreparedData,
+    check_linear as check_linear,
     choose_method as choose_method,
-    linear_method as linear_method,
     may_be_dense as may_be_dense,
     warn_of_many_columns as warn_of_many_columns,
 )

@@ -10,7 +10,7 @@ from fairpca.geometry import split_null
 from fairpca.mmd import MANY_COLUMNS, Scales
 
 SAFE = 1e-2
-"""Singular value, relative to the largest, down to which the products of rows tell it to twelve digits."""
+"""Singular value, relative to the largest, down to which the products of rows have twelve digits of it."""
 
 
 def singular_axes(X: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,12 +44,12 @@ class ManyRows:
 
     Attributes
     ----------
+    method : str
+        How the discrepancy of all rows is computed.
     rows : Rows
         Raw rows, with the stratum of each attached.
     comparison : Comparison
         What is compared.
-    method : str
-        How the discrepancy of all rows is computed: "hermite".
     coordinates : Coordinates
         From raw rows to principal axes.
     axes : PrincipalAxes
@@ -67,9 +68,10 @@ class ManyRows:
         What this is a part of; both use one sample, whose Hessian serves all levels.
     """
 
+    method: ClassVar = "hermite"
+
     rows: Rows
     comparison: Comparison
-    method: str
     coordinates: Coordinates
     axes: PrincipalAxes
     mean_differences: FloatArray
@@ -197,7 +199,6 @@ class ManyRows:
 def prepare_many_rows(
     rows: Rows,
     comparison: Comparison | None,
-    method: str,
     standardize: bool,
     request: AxesRequest,
     generator: np.random.Generator,
@@ -212,8 +213,6 @@ def prepare_many_rows(
         Raw rows, with the stratum of each attached.
     comparison : Comparison or None
         What is compared; None for plain PCA.
-    method : str
-        How the discrepancy of all rows is computed: "hermite".
     standardize : bool
         Scale the columns to unit variance.
     request : AxesRequest
@@ -241,7 +240,6 @@ def prepare_many_rows(
         levels = ManyRows(
             rows=rows,
             comparison=comparison,
-            method=method,
             coordinates=_to_principal_axes(scaling, axes),
             axes=axes,
             mean_differences=axes.mean_differences(summary.weighted),
@@ -250,7 +248,7 @@ def prepare_many_rows(
             n_components=n_components,
             seed=int(generator.integers(2**63)),
         )
-    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, factors, n_components, method, levels)
+    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, factors, n_components, "hermite", levels)
 
 
 def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinates:

@@ -120,9 +120,11 @@ def choose_method(mmd: str, X: Any, n_components: int) -> str:
         _warn_of_many_pairs(X, n_components)
     if mmd != "auto":
         return mmd
-    if may_be_dense(X) and (X.shape[0] <= EXACT_ROWS or _few_are_distinct(X)):
-        return "exact"
-    return "hermite"
+    if not may_be_dense(X):
+        return "hermite"
+    # Where equal rows are merged, as in tables of counts and categories, few may remain.
+    n = X.shape[0] if X.shape[0] <= EXACT_ROWS or X.shape[0] > 4 * EXACT_ROWS else _n_distinct(X)
+    return "exact" if n <= EXACT_ROWS else "hermite"
 
 
 def may_be_dense(X: Any) -> bool:
@@ -149,29 +151,23 @@ def _check_dense(X: Any) -> None:
         )
 
 
-def _few_are_distinct(X: Any) -> bool:
-    """Tell whether few rows remain when equal ones are merged, as in tables of counts and categories."""
-    return X.shape[0] <= 4 * EXACT_ROWS and _n_distinct(X) <= EXACT_ROWS
-
-
 def _n_distinct(X: Any) -> int:
     return n_distinct(X) if is_sparse(X) else len(np.unique(places_of(X)))
 
 
-def linear_method(mmd: str) -> str:
-    """Return "hermite".
+def check_linear(mmd: str) -> None:
+    """Refuse what needs the rows in memory.
 
     Parameters
     ----------
     mmd : {"auto", "exact", "hermite"}
-        What was asked for; "exact", which needs the rows in memory, is refused.
+        What was asked for.
     """
     if mmd == "exact":
         raise ValueError(
             'mmd="exact" compares all pairs of rows and needs them in memory, which Dask tables are not; use '
             'mmd="auto", whose answer is measured exactly up to 100,000 rows, or fit(X.compute(), ...).'
         )
-    return "hermite"
 
 
 def _warn_of_many_pairs(X: Any, n_components: int) -> None:

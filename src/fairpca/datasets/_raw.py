@@ -77,7 +77,7 @@ _Block = dict[str, list[str | None]]
 _Write = Callable[[_Block, dict[str, AnyArray]], None]
 
 _TOLD = ("name", "title", "n_rows", "label", "weight", "drop", "categories", "license", "source")
-"""What `available` tells as the entry has it."""
+"""What `available` takes from the entry as it is."""
 
 
 def available(data_home: Place = None) -> list[Bunch]:

@@ -18,7 +18,7 @@ from fairpca.mmd._bandwidth import (
     rows_by_mass as rows_by_mass,
 )
 from fairpca.mmd._coordinates import MANY_COLUMNS as MANY_COLUMNS, Coordinates as Coordinates
-from fairpca.mmd._kernel import Islands as Islands
+from fairpca.mmd._kernel import Clusters as Clusters
 from fairpca.mmd.exact import (
     EXACT_ROWS as EXACT_ROWS,
     ExactMMD as ExactMMD,

@@ -38,8 +38,8 @@ class Measurement:
         return self.values + self.errors
 
 
-class FirstOrderMMD(Protocol):
-    """A discrepancy with first derivatives and products with its Hessian.
+class SmoothMMD(Protocol):
+    """A discrepancy around a frame, with derivatives; its Hessian may be less accurate than its gradients.
 
     Attributes
     ----------
@@ -73,15 +73,6 @@ class FirstOrderMMD(Protocol):
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost, in multiply-adds of float32 or what takes as long."""
 
-
-class Curvature(Protocol):
-    """The Hessian of a discrepancy, maybe approximate."""
-
-    n_rows: int
-
-    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
-        """Return the same for frames in a span, see `FirstOrderMMD`."""
-
     def hessian(
         self,
         V: FloatArray,
@@ -96,14 +87,10 @@ class Curvature(Protocol):
         """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
 
 
-class SecondOrderMMD(FirstOrderMMD, Curvature, Protocol):
-    """A discrepancy that has a Hessian of its own as well."""
-
-
 class Approximation(Protocol):
     """The discrepancies of all rows, approximately."""
 
-    def around(self, V: FloatArray, known: FloatArray) -> FirstOrderMMD:
+    def around(self, V: FloatArray, known: FloatArray) -> SmoothMMD:
         """Return a smooth function of the subspace for use around a frame.
 
         Parameters
@@ -125,7 +112,7 @@ class Approximation(Protocol):
             What errors are small enough; more work is done where they are larger, if that is of use.
         """
 
-    def curvature_around(self, V: FloatArray) -> SecondOrderMMD:
+    def curvature_around(self, V: FloatArray) -> SmoothMMD:
         """Return what has the Hessian around a frame."""
 
 
@@ -201,9 +188,9 @@ class TwoLevelMMD:
 
     Parameters
     ----------
-    fine : FirstOrderMMD
+    fine : SmoothMMD
         The discrepancy of all rows.
-    curvature : Curvature
+    curvature : SmoothMMD
         Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
     coarse : Discrepancy
         The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
@@ -226,8 +213,8 @@ class TwoLevelMMD:
 
     def __init__(
         self,
-        fine: FirstOrderMMD,
-        curvature: Curvature,
+        fine: SmoothMMD,
+        curvature: SmoothMMD,
         coarse: Discrepancy,
         ledger: Ledger,
         whole: "TwoLevelMMD | None" = None,
@@ -281,7 +268,7 @@ class TwoLevelMMD:
         if self._whole is not None:
             self._whole._keep(is_exact, n_rows)
 
-    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | Discrepancy:
+    def _source(self, V: FloatArray, Q: FloatArray) -> SmoothMMD | Discrepancy:
         """Return whose Hessian is next."""
         work = self._curvature.hessian_work(V, Q)
         if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):

@@ -9,7 +9,7 @@ from fairpca import compiled
 from fairpca._utils.threads import MEMORY_NUMBERS
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
-from fairpca.mmd._kernel import Islands
+from fairpca.mmd._kernel import Clusters
 from fairpca.rows import PILOT_ROWS, Rows, RowsInMemory, sum_of_block
 
 MANY_COLUMNS = 500
@@ -58,20 +58,20 @@ class Coordinates:
         compiled.native.project(_plain(block), _plain(self.mean), _plain(self.matrix), out)
         return out.T
 
-    def pulled_back(self, block: AnyArray, forces: FloatArray) -> FloatArray:
-        """Return sum_i (x_i - mean) f_i', of shape (p, m): what forces on the y_i mean for the matrix.
+    def pulled_back(self, block: AnyArray, gradients: FloatArray) -> FloatArray:
+        """Return sum_i (x_i - mean) f_i', of shape (p, m): the gradient by the matrix, given those by the y_i.
 
         Parameters
         ----------
         block : ndarray of shape (n_block, p)
             Raw rows x_i.
-        forces : ndarray of shape (n_block, m)
+        gradients : ndarray of shape (n_block, m)
             f_i.
         """
         if not compiled.is_compiled():
-            return self.centred(block).T @ forces
-        out = np.empty((block.shape[1], forces.shape[1]))
-        compiled.native.pull_back(_plain(block), _plain(self.mean), np.ascontiguousarray(forces.T), out)
+            return self.centred(block).T @ gradients
+        out = np.empty((block.shape[1], gradients.shape[1]))
+        compiled.native.pull_back(_plain(block), _plain(self.mean), np.ascontiguousarray(gradients.T), out)
         return out
 
     def towards(self, matrix: FloatArray) -> "Coordinates":
@@ -160,7 +160,7 @@ class MeasuredRows:
         return sample / self.bandwidth
 
     def gradient(self, total: FloatArray, rotation: FloatArray) -> FloatArray:
-        """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with forces f_i = dh / dz_i."""
+        """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with the gradients f_i = dh / dz_i."""
         return (self.coordinates.matrix.T @ total) @ (rotation.T / self.bandwidth)
 
     def gradients(self, totals: FloatArray, rotation: FloatArray) -> FloatArray:
@@ -220,13 +220,13 @@ def bulk_of(Z: FloatArray, share: float = 0.95) -> BoolArray:
     share : float, default=0.95
         Share of the rows that must be in one cluster for the others to be left out.
     """
-    origins = Islands.of(Z).origins
+    origins = Clusters.of(Z).origins
     if origins is None:
         return np.ones(len(Z), dtype=bool)
-    islands, counts = np.unique(origins, return_counts=True)
+    clusters, counts = np.unique(origins, return_counts=True)
     if counts.max() < share * len(Z):
         return np.ones(len(Z), dtype=bool)
-    return np.asarray(origins == islands[counts.argmax()])
+    return np.asarray(origins == clusters[counts.argmax()])
 
 
 def principal_rotation(Z: FloatArray) -> FloatArray:

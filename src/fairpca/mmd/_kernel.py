@@ -119,13 +119,13 @@ GAUSSIAN = Mixture()
 
 
 @dataclass(frozen=True)
-class Islands:
+class Clusters:
     r"""Rows in bandwidths, with every empty stretch of a coordinate that is wider than `GAP` cut down to `GAP`.
 
     Rows on two sides of such a stretch do not know of each other, before and after; rows that have none between them,
-    those of one island, keep their differences. So the kernel and all its derivatives stay what they are, while no
+    those of one cluster, keep their differences. So the kernel and all its derivatives stay what they are, while no
     row is much further than `GAP` from the next: squares of coordinates neither overflow nor cost the other
-    rows their digits. Sums that multiply kernel values with coordinates may take those of each island from an origin
+    rows their digits. Sums that multiply kernel values with coordinates may take those of each cluster from an origin
     of its own.
 
     Attributes
@@ -133,15 +133,15 @@ class Islands:
     positions : ndarray of shape (n, d)
         The rows, brought together and centred.
     origins : ndarray of shape (n,) or None
-        For each row the number of a row of its island, the same for all of it; None when there is one island.
+        For each row the number of a row of its cluster, the same for all of it; None when there is one cluster.
     """
 
     positions: FloatArray
     origins: IntArray | None
 
     @classmethod
-    def of(cls, Z: FloatArray, bandwidth: float = 1.0) -> "Islands":
-        """Find the islands.
+    def of(cls, Z: FloatArray, bandwidth: float = 1.0) -> "Clusters":
+        """Find the clusters.
 
         Parameters
         ----------
@@ -160,20 +160,20 @@ class Islands:
             wide = np.flatnonzero(np.ptp(Z, axis=0) > GAP * bandwidth)
             if not len(wide):
                 return cls(centred, None)
-            together, island = Z.astype(np.float64), np.zeros(len(Z), dtype=np.int64)
+            together, cluster = Z.astype(np.float64), np.zeros(len(Z), dtype=np.int64)
             for a in wide:
                 together[:, a], parts = _without_gaps(Z[:, a], GAP * bandwidth)
-                _, first, island = np.unique(island * len(Z) + parts, return_index=True, return_inverse=True)
+                _, first, cluster = np.unique(cluster * len(Z) + parts, return_index=True, return_inverse=True)
         positions = (together - np.median(together, axis=0)) / bandwidth
-        return cls(positions, first[island] if len(first) > 1 else None)
+        return cls(positions, first[cluster] if len(first) > 1 else None)
 
     @cached_property
     def local(self) -> FloatArray:
-        """The positions, seen from the island of each row."""
+        """The positions, seen from the cluster of each row."""
         return self.positions if self.origins is None else self.seen_locally(self.positions)
 
     def seen_locally(self, values: AnyArray) -> AnyArray:
-        """Return linear functions of the rows, minus those of an origin on the island of each row.
+        """Return linear functions of the rows, minus those of an origin on the cluster of each row.
 
         Parameters
         ----------
@@ -255,22 +255,22 @@ class Factors:
         starts = (0, *self.ends[:-1])
         return np.stack([squares[start:end].sum(axis=0) for start, end in zip(starts, self.ends, strict=True)])
 
-    def forces(self, felt: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return sum_ab w_ia P_ab felt_b(i) for each form P.
+    def row_gradients(self, slopes: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return sum_ab w_ia P_ab slope_b(i) for each form P: half the gradient with respect to row i.
 
         Parameters
         ----------
-        felt : ndarray of shape (d, k, n)
-            What a unit of weight at row i feels of the weight b of all rows, in each coordinate.
+        slopes : ndarray of shape (d, k, n)
+            Gradient at row i of the potential of the weight b of all rows.
         weights : ndarray of shape (k, n)
             w.
 
         Returns
         -------
-        forces : ndarray of shape (n_forms, d, n)
+        gradients : ndarray of shape (n_forms, d, n)
             For each form those of all coordinates.
         """
-        terms = np.matmul(self.columns, felt)
+        terms = np.matmul(self.columns, slopes)
         terms *= self.columns @ weights
         starts = (0, *self.ends[:-1])
         return np.stack([terms[:, start:end].sum(axis=1) for start, end in zip(starts, self.ends, strict=True)])

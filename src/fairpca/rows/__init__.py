@@ -25,8 +25,8 @@ from fairpca.rows._protocol import (
     RowsInMemory as RowsInMemory,
     StratifiedDraw as StratifiedDraw,
     Transform as Transform,
-    deal as deal,
     shares as shares,
     strata_of as strata_of,
+    stratified_parts as stratified_parts,
     sum_of_block as sum_of_block,
 )

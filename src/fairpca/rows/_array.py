@@ -9,7 +9,7 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 from scipy import sparse
 
-from fairpca._utils.threads import BLOCK_NUMBERS, LANES, MEMORY_NUMBERS, run_all, run_lanes, single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, MEMORY_NUMBERS, N_SUMS, run_all, run_sequences, single_threaded_blas
 from fairpca._utils.typing import AnyArray
 from fairpca.rows._protocol import Partial, StratifiedDraw, Transform, shares, strata_of
 
@@ -51,23 +51,23 @@ class ArrayRows:
         """Return the sum over blocks, see `Rows.total`; runs in threads."""
         height = self._height
         starts = range(0, self.n_rows, height)
-        # What is summed may be a matrix of all columns by all columns, one for each lane; two threads always have work.
-        n_lanes = min(LANES, len(starts), max(2, 2 * MEMORY_NUMBERS // self.n_columns**2))
-        sums: list[Any] = [None] * n_lanes
+        # What is summed may be a matrix of all columns by all columns; two threads always have work.
+        n_sums = min(N_SUMS, len(starts), max(2, 2 * MEMORY_NUMBERS // self.n_columns**2))
+        sums: list[Any] = [None] * n_sums
 
-        def add_block(lane: int, start: int) -> None:
+        def add_block(sequence: int, start: int) -> None:
             block = slice(start, start + height)
             term = function(self._block(block), self.attached[block], *arguments)
-            sums[lane] = term if sums[lane] is None else sums[lane] + term
+            sums[sequence] = term if sums[sequence] is None else sums[sequence] + term
 
-        # Neighbouring blocks in a lane, so that a mapped file is read forwards.
-        edges = [len(starts) * edge // n_lanes for edge in range(n_lanes + 1)]
-        lanes = [
-            [partial(add_block, lane, start) for start in starts[first:last]]
-            for lane, (first, last) in enumerate(pairwise(edges))
+        # Neighbouring blocks in a sequence, so that a mapped file is read forwards.
+        edges = [len(starts) * edge // n_sums for edge in range(n_sums + 1)]
+        sequences = [
+            [partial(add_block, sequence, start) for start in starts[first:last]]
+            for sequence, (first, last) in enumerate(pairwise(edges))
         ]
         with single_threaded_blas():
-            run_lanes(lanes)
+            run_sequences(sequences)
         total: Partial = sums[0]
         for term in sums[1:]:
             total = total + term

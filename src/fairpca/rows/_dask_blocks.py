@@ -3,7 +3,7 @@
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def total_of_block(X: AnyArray, attached: AnyArray, work: Work) -> Any:
     height = max(256, BLOCK_NUMBERS // X.shape[1] // ALIGNMENT * ALIGNMENT)
     pieces = (slice(start, start + height) for start in range(0, len(X), height))
     with single_threaded_blas():
-        return add_all(work(aligned(X[piece]), aligned(attached[piece])) for piece in pieces)
+        return reduce(add, (work(aligned(X[piece]), aligned(attached[piece])) for piece in pieces))
 
 
 def aligned(array: AnyArray) -> AnyArray:
@@ -98,14 +98,9 @@ def aligned(array: AnyArray) -> AnyArray:
     return copy
 
 
-def add_all(terms: Iterable[Any]) -> Any:
-    """Return the sum of terms from left to right."""
-    return reduce(add, terms)
-
-
 def add_terms(*terms: Any) -> Any:
     """Return the sum of terms from left to right, as a task that waits for each."""
-    return add_all(terms)
+    return reduce(add, terms)
 
 
 def rows_of_block(X: AnyArray, attached: AnyArray, indices: IntArray, transform: Transform | None) -> Picked:
@@ -336,7 +331,7 @@ def reachable(client: Any) -> Iterator[None]:
     Parameters
     ----------
     client : distributed.Client or None
-        The client whose status tells whether an error comes from there.
+        The client whose status says whether an error comes from there.
     """
     try:
         if client and client.status != "running":

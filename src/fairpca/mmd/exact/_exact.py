@@ -9,7 +9,7 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
 from fairpca.mmd._approximation import DiscrepancyAlong
-from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Factors, Islands, Mixture, factor, weighted_form
+from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Clusters, Factors, Mixture, factor, weighted_form
 from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
 from fairpca.mmd.exact._products import gaussian_products, products_of_orders
 
@@ -107,28 +107,28 @@ class ExactMMD:
         gradients : ndarray of shape (n_measures, p, d)
             Their gradients with respect to V.
         """
-        islands = self._islands(V)
-        smoothed, products = self._first_order_products(islands)
-        return self._by_measure(smoothed), self._pulled_back(islands, self._forces_by_measure(products, islands.local))
+        clusters = self._clusters(V)
+        smoothed, products = self._first_order_products(clusters)
+        return self._by_measure(smoothed), self._pulled_back(clusters, self._row_gradients(products, clusters.local))
 
-    def _first_order_products(self, islands: Islands) -> tuple[FloatArray, FloatArray]:
+    def _first_order_products(self, clusters: Clusters) -> tuple[FloatArray, FloatArray]:
         """Return KW, and the products of K_1 with the columns of `_with_moments`."""
-        moments = _with_moments(self._weights, islands.local)
+        moments = _with_moments(self._weights, clusters.local)
         if self._mixture.is_single:
-            products = gaussian_products(islands.positions, moments)
-            return products[:, :: 1 + islands.local.shape[1]], products
-        smoothed, products = products_of_orders(islands.positions, [self._weights, moments], self._mixture, (0, 1))
+            products = gaussian_products(clusters.positions, moments)
+            return products[:, :: 1 + clusters.local.shape[1]], products
+        smoothed, products = products_of_orders(clusters.positions, [self._weights, moments], self._mixture, (0, 1))
         return smoothed, products
 
-    def _forces_by_measure(self, products: FloatArray, Z: FloatArray) -> FloatArray:
-        """Return the forces of each measure, of shape (n_measures, d, n), given products as `_forces` has them."""
+    def _row_gradients(self, products: FloatArray, Z: FloatArray) -> FloatArray:
+        """Return the gradients of each measure by the rows, times -sigma / 2, of shape (n_measures, d, n)."""
         n, d = Z.shape
         by_weight = products.T.reshape(-1, 1 + d, n)
-        felt = by_weight[:, :1] * Z.T
-        felt -= by_weight[:, 1:]
-        if len(felt) == 1:  # the forms are numbers
-            return self._comparison.forms * (self._weights.T * felt[0])
-        return self._factors.forces(felt.transpose(1, 0, 2), self._weights.T)
+        slopes = by_weight[:, :1] * Z.T
+        slopes -= by_weight[:, 1:]
+        if len(slopes) == 1:  # the forms are numbers
+            return self._comparison.forms * (self._weights.T * slopes[0])
+        return self._factors.row_gradients(slopes.transpose(1, 0, 2), self._weights.T)
 
     def hessian(
         self,
@@ -159,17 +159,17 @@ class ExactMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
-        islands = self._islands(V)
-        Z, N = islands.local, islands.seen_locally(self._along(Q))
+        clusters = self._clusters(V)
+        Z, N = clusters.local, clusters.seen_locally(self._along(Q))
         weights = self._factored(multipliers)
         gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
         if not gains and self._mixture.is_single:
-            hessian = hessian_of_few(islands.positions, Z, N, weights[:, 0])
+            hessian = hessian_of_few(clusters.positions, Z, N, weights[:, 0])
             return with_chart_term(hessian, V, Q.shape[1], gradient)
         # Moments of wide rows cancel; squares of large numbers overflow.
         enough = self._mixture.narrowing * np.abs(Z).max() < GAP and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single_precision and enough and gains else np.float64)
-        positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
+        positions, Z, N, weights = (each.astype(dtype, order="C") for each in (clusters.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
         hessian = moments.hessian(Z, N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
@@ -215,21 +215,21 @@ class ExactMMD:
         """Return the projections in units of the widest bandwidth, each coordinate in one piece."""
         return ((V.T / self._unit) @ self._X.T).T
 
-    def _islands(self, V: FloatArray) -> Islands:
-        return Islands.of(self._along(V))
+    def _clusters(self, V: FloatArray) -> Clusters:
+        return Clusters.of(self._along(V))
 
     def _smoothed(self, V: FloatArray, operand: FloatArray) -> FloatArray:
         """Return K @ operand."""
-        return gaussian_products(self._islands(V).positions, operand, self._mixture)
+        return gaussian_products(self._clusters(V).positions, operand, self._mixture)
 
-    def _pulled_back(self, islands: Islands, forces: FloatArray) -> FloatArray:
-        """Return -2 X'F / sigma of each F', of shape (n_forces, d, n).
+    def _pulled_back(self, clusters: Clusters, gradients: FloatArray) -> FloatArray:
+        """Return -2 X'F / sigma of each F', of shape (n_measures, d, n).
 
-        The forces on an island sum to 0, so that rows may be seen from anywhere.
+        The gradients of a cluster sum to 0, so that rows may be seen from anywhere.
         """
-        rows = self._X if islands.origins is None else islands.seen_locally(self._X)
-        total = (-2.0 / self._unit) * (forces.reshape(-1, forces.shape[2]) @ rows)
-        return total.reshape(len(forces), -1, total.shape[1]).transpose(0, 2, 1)
+        rows = self._X if clusters.origins is None else clusters.seen_locally(self._X)
+        total = (-2.0 / self._unit) * (gradients.reshape(-1, gradients.shape[2]) @ rows)
+        return total.reshape(len(gradients), -1, total.shape[1]).transpose(0, 2, 1)
 
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:
         """Return the h_j, given KW."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairpca._utils.threads import LANES, run_all, single_threaded_blas
+from fairpca._utils.threads import N_SUMS, run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.mmd._kernel import Mixture
 from fairpca.mmd.exact._products import MOST_RIGHT_SIDES, TILE, weighted_products_of_orders, whole_and_half_products
@@ -142,7 +142,7 @@ class KernelMoments:
         positions : ndarray of shape (n, d)
             Projections in units of the bandwidth, for the kernel; float32 or float64, like the others.
         Z : ndarray of shape (n, d)
-            The same, those of each island from an origin of its own (see `Islands`).
+            The same, those of each cluster from an origin of its own (see `Clusters`).
         N : ndarray of shape (n, q)
             Rows along the directions of the chart, likewise.
         weights : ndarray of shape (n, k)
@@ -210,8 +210,8 @@ class KernelMoments:
             first = 0 if self.is_halved else start // q * q
             np.matmul(self.scaled[:, start:stop].T, self.crossed[:, first:], out=crossings[start:stop, first:])
 
-        # Half as many products as there are lanes: more would be too small for BLAS.
-        edges = [2 * size * part // LANES for part in range(LANES // 2 + 1)]
+        # Half as many products as there are sequences: more would be too small for BLAS.
+        edges = [2 * size * part // N_SUMS for part in range(N_SUMS // 2 + 1)]
         run_all([partial(multiply, start, stop) for start, stop in pairwise(edges) if stop > start])
         return crossings
 
@@ -283,7 +283,7 @@ def hessian_of_few(positions: FloatArray, Z: FloatArray, N: FloatArray, weight: 
     Parameters
     ----------
     positions, Z : ndarray of shape (n, d)
-        Projections in units of the bandwidth, for the kernel and seen locally (see `Islands`).
+        Projections in units of the bandwidth, for the kernel and seen locally (see `Clusters`).
     N : ndarray of shape (n, q)
         Rows along the directions of the chart, seen locally.
     weight : ndarray of shape (n,)

@@ -13,9 +13,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from fairpca import compiled
-from fairpca._utils.threads import BLOCK_NUMBERS, LANES, run_all, run_lanes, single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, N_SUMS, run_all, run_sequences, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.mmd._kernel import GAP, GAUSSIAN, Islands, Mixture
+from fairpca.mmd._kernel import GAP, GAUSSIAN, Clusters, Mixture
 
 TILE = 256
 """Largest tile edge: a float64 tile of this size (512 kB) stays in the L2 cache of one core."""
@@ -28,7 +28,7 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
     """Return K_q @ operand_q for symmetric matrices K_q given by their tiles.
 
     Only the tiles on and above the diagonal are made: tile (I, J) serves rows I and, transposed, rows J.
-    Memory is O(LANES * n * columns).
+    Memory is O(N_SUMS * n * columns).
 
     Parameters
     ----------
@@ -44,14 +44,15 @@ def symmetric_products(fill: FillTiles, operands: Sequence[FloatArray]) -> list[
     """
     blocks = _blocks(operands[0].shape[0])
     tiles = [(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[i:]]
-    n_lanes = min(LANES, len(tiles))
-    sums = [np.zeros((n_lanes, *operand.shape)) for operand in operands]
-    lanes = [
-        _lane(fill, operands, [lane_sums[lane] for lane_sums in sums], tiles[lane::n_lanes]) for lane in range(n_lanes)
+    n_sums = min(N_SUMS, len(tiles))
+    sums = [np.zeros((n_sums, *operand.shape)) for operand in operands]
+    sequences = [
+        _tile_tasks(fill, operands, [own_sums[sequence] for own_sums in sums], tiles[sequence::n_sums])
+        for sequence in range(n_sums)
     ]
     with single_threaded_blas():
-        run_lanes(lanes)
-    return [lane_sums.sum(axis=0) for lane_sums in sums]
+        run_sequences(sequences)
+    return [own_sums.sum(axis=0) for own_sums in sums]
 
 
 def strip_products(
@@ -114,8 +115,8 @@ def _add_product(left: AnyArray, right: AnyArray, total: AnyArray, is_first: boo
 
 
 def _strips(n: int) -> list[slice]:
-    """Return strips of at most TILE rows, as many for each of LANES threads where rows are not few."""
-    n_strips = LANES * math.ceil(n / (LANES * TILE))
+    """Return strips of at most TILE rows, as many for each of N_SUMS threads where rows are not few."""
+    n_strips = N_SUMS * math.ceil(n / (N_SUMS * TILE))
     # Of an eighth of a tile the Python takes longer than the arithmetic.
     return _blocks(n, max(TILE // 8, math.ceil(n / n_strips)))
 
@@ -125,13 +126,13 @@ def _blocks(n: int, largest: int = TILE) -> list[slice]:
     return [slice(*edges) for edges in pairwise(n * block // n_blocks for block in range(n_blocks + 1))]
 
 
-def _lane(
+def _tile_tasks(
     fill: FillTiles,
     operands: Sequence[FloatArray],
     sums: Sequence[FloatArray],
     tiles: Sequence[tuple[slice, slice]],
 ) -> Iterator[Callable[[], None]]:
-    """Yield a task for each tile of a lane; they share buffers and sums."""
+    """Yield a task for each tile of a sequence; they share buffers and sums."""
     buffers = [np.empty(TILE * TILE) for _ in operands]
     for rows, columns in tiles:
         yield partial(_work_on_tile, fill, operands, sums, buffers, rows, columns)
@@ -164,7 +165,7 @@ def gaussian_products(Z: AnyArray, operand: AnyArray, mixture: Mixture = GAUSSIA
     Parameters
     ----------
     Z : ndarray of shape (n, d)
-        Rows in units of the bandwidth: the positions of `Islands`, so that none is very far from the others.
+        Rows in units of the bandwidth: the positions of `Clusters`, so that none is very far from the others.
     operand : ndarray of shape (n, n_columns)
         Right-hand sides. Many columns in float32 are multiplied in float32.
     mixture : Mixture, default=GAUSSIAN
@@ -264,8 +265,8 @@ def kernel_products(
     factors : sequence of float, default=(1.0,)
         f.
     """
-    islands = Islands.of(rows, bandwidth * max(factors))
-    return gaussian_products(islands.positions, operand, Mixture.of(factors))
+    clusters = Clusters.of(rows, bandwidth * max(factors))
+    return gaussian_products(clusters.positions, operand, Mixture.of(factors))
 
 
 def inner_differences(Z: AnyArray, others: AnyArray, rate: AnyArray, other_rate: AnyArray) -> AnyArray:
@@ -300,22 +301,22 @@ def _native_products(
     arguments = (np.ascontiguousarray(Z.T), np.ascontiguousarray(columns))
     scales = () if mixture.is_single else (_native_scales(mixture, orders), widths[0])
     # Below a third of a millisecond one thread is as fast as two, of which waking another takes a tenth.
-    n_lanes = 1 if n * n * n_columns < 16 * BLOCK_NUMBERS else LANES
-    sums = np.zeros((n_lanes, n_columns, n))
+    n_sums = 1 if n * n * n_columns < 16 * BLOCK_NUMBERS else N_SUMS
+    sums = np.zeros((n_sums, n_columns, n))
     n_whole = n_columns if n_whole is None else n_whole
     # In shares of about a fifth of a second in one thread: the compiled loop does not listen to interrupts.
     n_shares = 1 + n * n * (n_columns + Z.shape[1]) // 2**29
-    n_steps = n_lanes * n_shares
-    run_lanes(
+    n_steps = n_sums * n_shares
+    run_sequences(
         [
             [
-                partial(compiled.native.gaussian_sums, *arguments, lane_sums, first, n_steps, n_whole, *scales)
-                for first in range(lane, n_steps, n_lanes)
+                partial(compiled.native.gaussian_sums, *arguments, own_sums, first, n_steps, n_whole, *scales)
+                for first in range(sequence, n_steps, n_sums)
             ]
-            for lane, lane_sums in enumerate(sums)
+            for sequence, own_sums in enumerate(sums)
         ]
     )
-    products = (sums[0] if n_lanes == 1 else sums.sum(axis=0)).T
+    products = (sums[0] if n_sums == 1 else sums.sum(axis=0)).T
     return [products[:, stop - width : stop] for width, stop in zip(widths, accumulate(widths), strict=True)]
 
 

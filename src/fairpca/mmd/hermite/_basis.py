@@ -175,10 +175,6 @@ class HermiteBasis:
         """
         return self.slopes[a] * np.sqrt(self.orders[:, a] + 1.0) * _padded(coefficients)[:, self.above[a]]
 
-    def lowered(self, moments: FloatArray, a: int) -> FloatArray:
-        """Return the transpose of `raised`, applied to vectors of moments of shape (n_vectors, D)."""
-        return self.slopes[a] * np.sqrt(self.orders[:, a]) * _padded(moments)[:, self.below[a]]
-
     def reaches(self, Y: FloatArray) -> BoolArray:
         """Return which points the features reach: far away they are 0, all of them.
 

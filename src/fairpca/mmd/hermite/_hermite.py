@@ -19,7 +19,7 @@ from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._hessian import WidenedBasis, second_order_field, second_order_sums_of_block
 from fairpca.mmd.hermite._passes import (
     Residuals,
-    forces_of_block,
+    gradients_of_block,
     moments_of_block,
     residuals_of_block,
     values_of_block,
@@ -118,7 +118,7 @@ class HermiteMMD:
         return AlignedMMD(self.anchored(V, n_features=n_features), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
-        """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""
+        """Return the discrepancy for frames in a span, see `SmoothMMD`."""
         inside = copy.copy(self)
         inside.measured, inside._sample = rows, rows.spaced()
         inside._remainder = Remainder(rows, self._seed)
@@ -202,7 +202,7 @@ class HermiteMMD:
         basis = self._basis_at(V)
         frame = self._frame(V, basis)
         values, moments = self._values(frame, basis)
-        total = self._total(forces_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
+        total = self._total(gradients_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
         gradients = self.measured.gradients(total, basis.rotation)
         return self.factors * values, self.factors[:, None, None] * gradients
 
@@ -314,7 +314,7 @@ class ScalesMMD:
         return AlignedMMD(ScalesMMD([each.anchored(V, n_features=n_features) for each in self._scales]), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "ScalesMMD":
-        """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""
+        """Return the discrepancy for frames in a span, see `SmoothMMD`."""
         return ScalesMMD([each.within(replace(rows, bandwidth=each.bandwidth), axes) for each in self._scales])
 
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:

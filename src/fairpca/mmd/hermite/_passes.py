@@ -1,4 +1,4 @@
-"""The passes over the rows of a Hermite discrepancy: moments, what features leave of the kernel, forces."""
+"""The passes over the rows of a Hermite discrepancy: moments, what features leave of the kernel, gradients."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator
@@ -227,7 +227,7 @@ def residuals_of_block(
     return total
 
 
-def forces_of_block(
+def gradients_of_block(
     X: AnyArray,
     attached: AnyArray,
     weights: RowWeights,
@@ -236,7 +236,7 @@ def forces_of_block(
     potentials: FloatArray,
     forms: FloatArray,
 ) -> FloatArray:
-    """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
+    """Return sum_i (x_i - mean) f_i' with the gradient f_i with respect to the position of row i.
 
     That is the gradient of w_i'P_j Phi and of the rest -c_ij |Phi(y_i)|^2 that makes the diagonal exact.
 
@@ -253,7 +253,7 @@ def forces_of_block(
     potentials : ndarray of shape (k, D)
         Coefficients c of the potential of each weight.
     forms : ndarray of shape (n_forms, k, k)
-        How much each weight of a row feels of each potential.
+        By which the weights of a row meet the potentials.
 
     Returns
     -------
@@ -262,10 +262,10 @@ def forces_of_block(
     """
     total, factors = np.zeros((X.shape[1], len(forms) * frame.matrix.shape[1])), Factors.of(forms)
     for piece in pieces(X, weights.of(attached), frame):
-        felt = basis.gradients(piece.Y, potentials)
-        forces = factors.forces(felt[:, :-1], piece.weights)
-        forces -= factors.diagonals(piece.weights)[:, None] * felt[:, -1]
-        total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
+        slopes = basis.gradients(piece.Y, potentials)
+        gradients = factors.row_gradients(slopes[:, :-1], piece.weights)
+        gradients -= factors.diagonals(piece.weights)[:, None] * slopes[:, -1]
+        total += frame.pulled_back(piece.rows, gradients.reshape(total.shape[1], -1).T)
     return total
 
 

@@ -13,7 +13,7 @@ from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison._columns import as_labels
 from fairpca.comparison._dask_columns import in_blocks, mapped_parts, parts_of
-from fairpca.rows import compute, is_dask, strata_of
+from fairpca.rows import FieldSums, compute, is_dask, strata_of
 
 N_FEATURES = 11
 """Features of the attribute's kernel: what more of them would add to HSIC is `LEFT_OUT`."""
@@ -116,36 +116,25 @@ MASS = 1
 """Where the mass of a row is among the numbers attached to it; without it every row has the mass 1."""
 
 
-@dataclass(frozen=True)
-class WeightSums:
-    """What must be known of weights before they are used; a sum of two is that of both.
+@dataclass(frozen=True, eq=False)
+class WeightSums(FieldSums):
+    """What must be known of weights before they are used.
 
     Attributes
     ----------
-    n_rows, n_missing, n_negative, n_zero : int
-        Rows, and those of them with NaN or infinity, with a weight below 0, and with the weight 0.
+    n_rows, n_missing, n_negative, n_zero, n_broken : int
+        Rows, and those of them with NaN or infinity, with a weight below 0, with the weight 0, and with one that is no
+        whole number.
     total : float
         Sum of the weights.
-    whole : bool
-        Whether all are whole numbers.
     """
 
     n_rows: int
     n_missing: int
     n_negative: int
     n_zero: int
+    n_broken: int
     total: float
-    whole: bool
-
-    def __add__(self, other: "WeightSums") -> "WeightSums":
-        return WeightSums(
-            self.n_rows + other.n_rows,
-            self.n_missing + other.n_missing,
-            self.n_negative + other.n_negative,
-            self.n_zero + other.n_zero,
-            self.total + other.total,
-            self.whole and other.whole,
-        )
 
     def check(self, n_rows: int) -> None:
         """Refuse weights that cannot be used."""
@@ -167,7 +156,7 @@ class WeightSums:
     @property
     def scale(self) -> float:
         """What weights are multiplied by: whole numbers count rows; others then sum to the number of rows above 0."""
-        return 1.0 if self.whole else (self.n_rows - self.n_zero) / self.total
+        return 1.0 if not self.n_broken else (self.n_rows - self.n_zero) / self.total
 
 
 def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:
@@ -235,8 +224,8 @@ def sums_of_weights(values: FloatArray) -> WeightSums:
         n_missing=len(values) - len(finite),
         n_negative=int(np.count_nonzero(finite < 0)),
         n_zero=int(np.count_nonzero(finite == 0)),
+        n_broken=int(np.count_nonzero(finite != np.rint(finite))),
         total=float(finite.sum()),
-        whole=bool(np.all(finite == np.rint(finite))),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import RowWeights, masses_of
 from fairpca.data._scaling import ColumnRanges, ColumnScaling
-from fairpca.rows import Rows
+from fairpca.rows import FieldSums, Rows
 
 MOST_COLUMNS = 10_000
 """Columns up to which a covariance is made: 800 MB, and a few times that on the way."""
@@ -50,8 +50,8 @@ class ColumnSums:
         return ColumnRanges(self.total / self.mass, self.smallest, self.largest, self.dtype)
 
 
-@dataclass(frozen=True)
-class CentredProducts:
+@dataclass(frozen=True, eq=False)
+class CentredProducts(FieldSums):
     """Sums of products of centred columns, in units that keep squares from overflowing, and with the weights.
 
     Attributes
@@ -67,9 +67,6 @@ class CentredProducts:
     total: FloatArray
     gram: FloatArray
     weighted: FloatArray
-
-    def __add__(self, other: "CentredProducts") -> "CentredProducts":
-        return CentredProducts(self.total + other.total, self.gram + other.gram, self.weighted + other.weighted)
 
 
 @dataclass(frozen=True)
@@ -199,8 +196,8 @@ def products_of_block(
     return CentredProducts(np.sqrt(masses) @ centred, centred.T @ centred, weighted)
 
 
-@dataclass(frozen=True)
-class Spread:
+@dataclass(frozen=True, eq=False)
+class Spread(FieldSums):
     """Squares of the centred, scaled rows, in a unit in which they neither overflow nor vanish.
 
     Attributes
@@ -213,9 +210,6 @@ class Spread:
 
     total: float
     kept: float
-
-    def __add__(self, other: "Spread") -> "Spread":
-        return Spread(self.total + other.total, self.kept + other.kept)
 
     @classmethod
     def of(cls, rows: Rows, scale: FloatArray | float, components: FloatArray) -> "Spread":

@@ -152,8 +152,9 @@ class ManyRows:
         """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
         if not self.confirms_exactly:
             return self._features.measured_at(frame, MEASURED_TO * tolerances)
-        projected = self.rows.total(projections_of_block, self.comparison.weights, self.coordinates.along(frame))
-        Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
+        projected = self.rows.mapped(self.coordinates.along(frame).project)
+        Z, attached = projected.sample(np.arange(self.n_rows))
+        weights = self.comparison.weights.of(attached)
         exact = ExactMMD(Z, weights, self.comparison, self.bandwidth, self.factors)
         return Measurement.exact(exact.value(np.eye(Z.shape[1])))
 
@@ -257,31 +258,3 @@ def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinat
     matrix[:, axes.rank :] = 0.0
     matrix[scaling.constant] = 0.0
     return Coordinates(scaling.mean, matrix)
-
-
-@dataclass(frozen=True, eq=False)
-class Projections:
-    """Projected rows and their weights, block after block."""
-
-    projections: list[FloatArray]
-    weights: list[FloatArray]
-
-    def __add__(self, other: "Projections") -> "Projections":
-        return Projections(self.projections + other.projections, self.weights + other.weights)
-
-
-def projections_of_block(X: AnyArray, attached: AnyArray, weights: RowWeights, coordinates: Coordinates) -> Projections:
-    """Return the projected rows of a block.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_block, p)
-        Raw rows.
-    attached : ndarray of shape (n_block, 1)
-        Their strata.
-    weights : RowWeights
-        Their weights.
-    coordinates : Coordinates
-        What they are projected to.
-    """
-    return Projections([coordinates.project(X)], [weights.of(attached)])

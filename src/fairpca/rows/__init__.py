@@ -20,6 +20,7 @@ from fairpca.rows._dask_rows import DaskRows as DaskRows, map_rows_lazily as map
 from fairpca.rows._dask_table import header as header, number_blocks as number_blocks
 from fairpca.rows._protocol import (
     PILOT_ROWS as PILOT_ROWS,
+    FieldSums as FieldSums,
     Partial as Partial,
     Rows as Rows,
     RowsInMemory as RowsInMemory,

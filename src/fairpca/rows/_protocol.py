@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -121,6 +121,14 @@ class Addable(Protocol):
     """Anything with a sum."""
 
     def __add__(self, other: Self, /) -> Self: ...
+
+
+@dataclass(frozen=True, eq=False)
+class FieldSums:
+    """What blocks give whose sum has the sums of their fields."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 Partial = TypeVar("Partial", bound=Addable)

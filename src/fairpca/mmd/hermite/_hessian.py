@@ -13,6 +13,7 @@ from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._kernel import LARGEST_SINGLE
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._passes import pieces, workspace_for
+from fairpca.rows import FieldSums
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,8 @@ def _raises(basis: HermiteBasis, coordinates: IntArray, orders: IntArray, parent
     return raises
 
 
-@dataclass(frozen=True)
-class SecondOrderSums:
+@dataclass(frozen=True, eq=False)
+class SecondOrderSums(FieldSums):
     r"""What the second derivatives of h = sum_b \|M_b\|^2 need of the rows.
 
     A move B along the directions of a chart moves row i by B'n_i, n_i its coordinates along these directions. With
@@ -154,9 +155,6 @@ class SecondOrderSums:
 
     moments: FloatArray
     bends: FloatArray
-
-    def __add__(self, other: "SecondOrderSums") -> "SecondOrderSums":
-        return SecondOrderSums(self.moments + other.moments, self.bends + other.bends)
 
     def hessian(self, widened: WidenedBasis) -> FloatArray:
         """Return the second derivatives with respect to the columns of B as they were given, of shape (d, q, d, q).

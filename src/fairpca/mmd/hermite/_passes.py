@@ -14,7 +14,7 @@ from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._kernel import Factors
 from fairpca.mmd.hermite._basis import HermiteBasis, rows_of_a_piece, squares_of
-from fairpca.rows import strata_of
+from fairpca.rows import FieldSums, strata_of
 
 MOST_HEAVY = 512
 """Rows at most whose residuals are treated exactly: all their pairs take a fraction of a millisecond."""
@@ -93,8 +93,8 @@ class HeavyRows:
         return self.positions, self.weights, self.strata, self.residuals, self.heaviness
 
 
-@dataclass(frozen=True)
-class Residuals:
+@dataclass(frozen=True, eq=False)
+class Residuals(FieldSums):
     """Moments of the features, with what they leave of the kernel.
 
     Attributes
@@ -143,14 +143,6 @@ class Residuals:
         spread = np.abs(weights) @ np.sqrt(residual)
         heavy = HeavyRows.of(Y.T, weights.T, strata, residual)
         return cls(moments, weights**2 @ residual, spread, heavy)
-
-    def __add__(self, other: "Residuals") -> "Residuals":
-        return Residuals(
-            self.moments + other.moments,
-            self.diagonal + other.diagonal,
-            self.spread + other.spread,
-            self.heavy + other.heavy,
-        )
 
 
 def residuals_at(basis: HermiteBasis, Z: FloatArray) -> FloatArray:

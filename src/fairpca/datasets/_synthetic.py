@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from fairpca._utils.checks import check_integer, check_name
 from fairpca._utils.typing import FloatArray, IntArray
 
+# Dimension in which the paper draws its second synthetic data before it projects them.
 _AMBIENT_DIMENSION = 1000
 # Correlations of the five blocks, for group 0 and group 1.
 _BLOCKS = {

@@ -9,7 +9,6 @@ import numpy as np
 from _common import compared, save
 
 from fairpca.data import AxesRequest, prepare_many_rows
-from fairpca.data._many_rows import N_FEATURES
 from fairpca.datasets import load_adult
 from fairpca.mmd import HermiteMMD, Scales
 from fairpca.mmd.hermite._sample import PART_ROWS
@@ -32,7 +31,7 @@ def main():
     generator = np.random.default_rng(0)
     request = AxesRequest(COMPONENTS, Scales.of("median"), 0)
     data = prepare_many_rows(rows, comparison, "hermite", True, request, generator).problem
-    hermite = HermiteMMD(rows, data.coordinates, comparison, data.bandwidth, N_FEATURES)
+    hermite = HermiteMMD(rows, data.coordinates, comparison, data.bandwidth)
     random = np.zeros(data.sample.shape)
     random[: data.axes.rank] = np.linalg.qr(generator.normal(size=(data.axes.rank, COMPONENTS)))[0]
     matched = mean_matched_frame(data.sample, data.axes.rank)

@@ -19,8 +19,8 @@ from scipy.spatial.distance import cdist
 
 from fairpca import FairPCA, audit
 from fairpca.datasets import load_adult, load_compas, load_german
-from fairpca.evaluation import Split
 from fairpca.inference import ComparedRows, PermutationTest
+from fairpca.metrics import Split
 from fairpca.mmd import kernel_products
 
 LOADERS = {"compas": load_compas, "german": load_german, "adult": load_adult}

@@ -13,9 +13,8 @@ from threadpoolctl import threadpool_limits
 from fairpca import FairPCA
 from fairpca.baselines import FPCA, ReconstructionFairPCA, TiedEigenvaluesWarning
 from fairpca.datasets import load_adult, load_compas, load_german, make_ellipses, make_synthetic1, make_synthetic2
-from fairpca.evaluation import Split
 from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning, NullComponentsWarning, RankWarning
-from fairpca.metrics import PROTOCOLS, communality, downstream, explained_variance, mmd2
+from fairpca.metrics import PROTOCOLS, Split, communality, downstream, explained_variance, mmd2
 from fairpca.mmd import median_bandwidth
 from fairpca.plots import projection_spectrum
 from fairpca.solvers import REPMS

@@ -18,7 +18,6 @@ FLOORS = {
     "report": 8,
     "path": 8,
     "estimator": 8,
-    "evaluation": 8,
     "baselines": 7,
     "plots": 7,
     "metrics": 7,

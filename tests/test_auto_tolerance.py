@@ -202,7 +202,7 @@ def test_a_tolerance_far_below_chance_is_taken_as_it_is_with_a_warning(two_group
 
 
 def test_progress_is_shown_where_it_is_asked_for_and_nowhere_else(two_groups, capsys, monkeypatch):
-    monkeypatch.setattr("fairpca._utils.progress.EVERY", 0.0)
+    monkeypatch.setattr("fairpca._utils.progress.ProgressLines.every", 0.0)
     X, group = two_groups
     FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
     assert capsys.readouterr() == ("", "")

@@ -6,7 +6,6 @@ import pytest
 
 from comparisons import by_group, by_weights
 from fairpca.comparison import (
-    NOWHERE,
     Comparison,
     Contrast,
     DemographicParity,
@@ -73,8 +72,8 @@ def test_measures_of_several_columns_sum_over_them(rng):
 
 def test_rows_that_take_no_part_have_no_weight():
     _, comparison = by_group(LABELS)
-    np.testing.assert_array_equal(comparison.weights.of(np.array([[NOWHERE]], dtype=np.int8)), 0)
-    np.testing.assert_array_equal(comparison.columns.of(np.array([[NOWHERE]], dtype=np.int8)), 0)
+    np.testing.assert_array_equal(comparison.weights.of(np.array([[-1]], dtype=np.int8)), 0)
+    np.testing.assert_array_equal(comparison.columns.of(np.array([[-1]], dtype=np.int8)), 0)
 
 
 def test_a_sample_weighs_every_stratum_as_all_rows_do():

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fairpca.datasets
-from fairpca.datasets import _read, available, load_compas, load_german, raw_table, write_table
+from fairpca.datasets import _raw, available, load_compas, load_german, raw_table, write_table
 from fairpca.exceptions import AttributeInTableWarning, TableError, TableWarning
 from fairpca.tables import Roles, TableFile, TableOptions, describe, prepare
 from local_index import use_index
@@ -433,7 +433,7 @@ def test_small_blocks_are_the_same_table(own, monkeypatch, tmp_path):
     folder = own("census")
     whole = raw_table("census", path=folder)
     assert whole["migration_msa"].tolist() == [None] * 3
-    monkeypatch.setattr(_read, "BLOCK_ROWS", 1)
+    monkeypatch.setattr(_raw.blocks, "__defaults__", (1,))
     told = []
     write_table("census", tmp_path / "census.csv", raw_path=folder, callback=lambda *done: told.append(done))
     assert told == [(1, None, "writing rows"), (2, None, "writing rows"), (3, None, "writing rows")]

@@ -3,6 +3,7 @@
 
 import math
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from fairpca.data import _many_rows
 from fairpca.exceptions import AccuracyWarning, ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2
-from fairpca.mmd import HermiteMMD
+from fairpca.mmd import HermiteMMD, features_mmd
 from fairpca.mmd.hermite import _sample
 from fairpca.path import fair_pca_path
 from fairpca.solvers import REPMS, Budget, Status
@@ -59,7 +60,7 @@ def test_levels_end_where_the_direct_fit_ends(rows, d):
 
 @pytest.mark.thorough
 def test_a_part_of_the_rows_lies_between_the_sample_and_all(monkeypatch):
-    monkeypatch.setattr(_many_rows, "LEAST_PART_ROWS", 2 * _many_rows.SAMPLE_ROWS)
+    monkeypatch.setattr(_many_rows, "PILOT_ROWS", 1024)
     X, group = table(34_000, np.random.default_rng(0))
     model = FairPCA(4, random_state=0, tolerance=1e-3).fit(X, sensitive_features=group)
     heights = [level.n_rows for level in model.result_.levels]
@@ -85,7 +86,7 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
     monkeypatch.setattr(_many_rows, "EXACT_PAIRS", 0)
     monkeypatch.setattr(_sample, "PART_ROWS", (64,))
-    monkeypatch.setattr(_many_rows, "N_FEATURES", 30)
+    monkeypatch.setattr(_many_rows, "features_mmd", partial(features_mmd, n_features=30))
     X, group = rows
     with pytest.warns(AccuracyWarning, match="8000 rows are too many to compare all pairs"):
         model = FairPCA(6, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)

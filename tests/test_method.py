@@ -33,7 +33,7 @@ def test_very_many_columns_are_said_beforehand(shape):
 
 
 def test_the_warning_points_at_the_call_of_fit(rng, monkeypatch):
-    monkeypatch.setattr("fairpca.data._method.LONG", 0.0)
+    monkeypatch.setattr("fairpca.data._prepared.LONG", 0.0)
     X, group = rng.normal(size=(60, 3)), np.arange(60) % 2
     with pytest.warns(EffortWarning) as caught:
         FairPCA(1, mmd="exact", tolerance=0.5).fit(X, sensitive_features=group)

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from comparisons import by_group, exact_mmd, exact_parity, weights_of_groups
 from fairpca.metrics import mmd2
-from fairpca.mmd import Coordinates, HermiteMMD, Islands, gaussian_products, kernel_products
+from fairpca.mmd import Clusters, Coordinates, HermiteMMD, gaussian_products, kernel_products
 from fairpca.mmd._kernel import GAP
 from fairpca.rows import ArrayRows
 
@@ -82,7 +82,7 @@ def test_many_columns_are_multiplied_as_exactly(rng, single):
     operand = rng.normal(size=(600, 60))
     expected = np.exp(-cdist(Z, Z, "sqeuclidean") / 2) @ operand
     dtype = np.float32 if single else np.float64
-    found = gaussian_products(Islands.of(Z).positions.astype(dtype), operand.astype(dtype))
+    found = gaussian_products(Clusters.of(Z).positions.astype(dtype), operand.astype(dtype))
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.02 if single else 1e-9)
     np.testing.assert_allclose(kernel_products(Z, operand[:, :3], 1.0), expected[:, :3], rtol=0, atol=1e-9)
 
@@ -91,7 +91,7 @@ def test_many_columns_are_multiplied_as_exactly(rng, single):
 def test_a_chain_of_rows_that_reaches_far_is_exact(rng):
     Z = np.vstack([rng.normal(size=(300, 2)), np.outer(np.arange(1, 300) * 0.9 * GAP, [1.0, 0.3])])
     Z = np.vstack([Z, Z[-50:] + 0.4])
-    assert Islands.of(Z).origins is None
+    assert Clusters.of(Z).origins is None
     operand = rng.normal(size=(len(Z), 3))
     expected = np.exp(-cdist(Z, Z, "sqeuclidean") / 2) @ operand
     np.testing.assert_allclose(kernel_products(Z, operand, 1.0), expected, rtol=0, atol=1e-11)
@@ -118,15 +118,15 @@ def test_islands_keep_what_is_near_and_bring_the_rest_together(rng):
     Z = rng.normal(size=(60, 3))
     Z[:2] = [[1e8, 0, -1e120], [1e8, 0.5, -1e120]]
     Z[2] = [0, 1e300, 0]
-    islands = Islands.of(Z)
-    assert len(np.unique(islands.origins)) == 3
-    assert islands.origins[0] == islands.origins[1]
-    assert np.abs(islands.positions).max() < 3 * GAP
+    clusters = Clusters.of(Z)
+    assert len(np.unique(clusters.origins)) == 3
+    assert clusters.origins[0] == clusters.origins[1]
+    assert np.abs(clusters.positions).max() < 3 * GAP
     near = cdist(Z[3:], Z[3:])
-    np.testing.assert_allclose(cdist(islands.positions[3:], islands.positions[3:]), near, rtol=0, atol=1e-13)
-    apart = islands.origins[:, None] != islands.origins[None]
-    assert cdist(islands.positions, islands.positions)[apart].min() > 0.999 * GAP
-    assert np.abs(islands.local).max() < 10
+    np.testing.assert_allclose(cdist(clusters.positions[3:], clusters.positions[3:]), near, rtol=0, atol=1e-13)
+    apart = clusters.origins[:, None] != clusters.origins[None]
+    assert cdist(clusters.positions, clusters.positions)[apart].min() > 0.999 * GAP
+    assert np.abs(clusters.local).max() < 10
 
 
 def two_far_rows(rng):

@@ -168,5 +168,5 @@ def test_the_features_are_the_products_of_largest_eigenvalue(rng, d, n_features)
 
 def test_with_other_features_it_is_as_if_made_with_them(rng):
     case = with_far_rows(Case(rng, 3))
-    few = case.hermite(20).anchored(case.V).with_features(200)
+    few = case.hermite(20).anchored(case.V).anchored(case.V, n_features=200)
     np.testing.assert_array_equal(few.value(case.V), case.hermite(200).value(case.V))

@@ -196,7 +196,7 @@ class Sampled:
         rows = ArrayRows(self.X, self.codes)
         fine = HermiteMMD(rows, self.coordinates, self.comparison, self.bandwidth, n_features=100)
         around = fine.around(self.V, np.zeros(1))
-        return TwoLevelMMD(around, fine.curvature_around(self.V), self.coarse(), Ledger()), around
+        return TwoLevelMMD(around, fine.curvature_around(self.V, 100), self.coarse(), Ledger()), around
 
     def coarse(self):
         codes = self.codes[self.sample]

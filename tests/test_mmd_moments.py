@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fairpca.mmd._kernel import Mixture
-from fairpca.mmd.exact import _tiles
+from fairpca.mmd.exact import _products
 from fairpca.mmd.exact._moments import KernelMoments, hessian_of_few
 
 
@@ -33,8 +33,8 @@ def test_second_derivatives_agree_with_their_definition(rng, monkeypatch, n, d, 
     mixture = Mixture.of(factors)
     expected = by_definition(Z, N, weights, mixture)
     largest = np.abs(expected).max(initial=1e-300)
-    for length in (_tiles.STRIP_LENGTH, 64):
-        monkeypatch.setattr(_tiles, "STRIP_LENGTH", length)
+    for numbers in (_products.BLOCK_NUMBERS, 4096):
+        monkeypatch.setattr(_products, "BLOCK_NUMBERS", numbers)
         for dtype, error in ((np.float64, 1e-11), (np.float32, 1e-3)):
             arrays = [array.astype(dtype) for array in (Z, Z, N, weights)]
             found = KernelMoments.of(*arrays, mixture).hessian(*arrays[1:3])

@@ -7,7 +7,7 @@ import pytest
 import fairpca.mmd._coordinates as coordinates_module
 from comparisons import by_group, exact_mmd
 from fairpca.mmd import Coordinates, Ledger, TwoLevelMMD, features_mmd
-from fairpca.mmd._along import DiscrepancyAlong
+from fairpca.mmd._approximation import DiscrepancyAlong
 from fairpca.rows import ArrayRows
 
 N_ROWS, N_COLUMNS, N_AXES = 500, 40, 20
@@ -39,7 +39,7 @@ def case(request, rng):
     rows = CountedRows(X, codes)
     mmd = features_mmd(rows, coordinates, comparison, 3.0, factors)
     fine = mmd.around(axes @ V, np.array([0.01]))
-    curvature = mmd.with_features(60).curvature_around(axes @ V)
+    curvature = mmd.curvature_around(axes @ V, 60)
     sample = np.arange(0, N_ROWS, 2)[:100] + np.arange(100) % 2
     coarse = exact_mmd(coordinates.project(X[sample]), codes[sample], comparison.sampled(codes[sample]), 3.0)
     ledger = Ledger()
@@ -77,7 +77,7 @@ def test_hessians_in_a_span_and_whose_they_are(case):
 
 def test_a_span_of_too_many_numbers_is_not_made(case, monkeypatch):
     whole, axes, V, rows, _ = case
-    monkeypatch.setattr(coordinates_module, "MOST_NUMBERS", N_ROWS * 8)
+    monkeypatch.setattr(coordinates_module, "MEMORY_NUMBERS", N_ROWS * 8)
     n_passes = rows.n_passes
     inside = whole.along(axes)
     assert rows.n_passes == n_passes

@@ -4,11 +4,11 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from fairpca.comparison import NOWHERE, RowWeights
+from fairpca._utils.threads import BLOCK_NUMBERS
+from fairpca.comparison import RowWeights
 from fairpca.data import summarised
 from fairpca.data._columns import products_of_block, sums_of_block
-from fairpca.rows import ArrayRows, DaskRows, deal, shares
-from fairpca.rows._array import BLOCK_NUMBERS
+from fairpca.rows import ArrayRows, DaskRows, shares, stratified_parts
 
 N, P = 1003, 5
 N_STRATA = 4
@@ -23,7 +23,7 @@ def rows_in_memory(rng):
 def attached():
     """Return the stratum of each row, two of the four rare, some rows without one; and its mass, which may be 0."""
     rows = np.arange(N)
-    codes = np.where(rows % 100 == 3, NOWHERE, 2 * (rows % 25 != 7) + rows % 2)
+    codes = np.where(rows % 100 == 3, -1, 2 * (rows % 25 != 7) + rows % 2)
     return np.stack([codes, rows % 7], axis=1).astype(np.int8)
 
 
@@ -129,7 +129,7 @@ def test_stratified_draw_takes_rows_of_the_table_once(rows, attached):
 
 def test_stratified_draw_gives_every_stratum_its_share(rows, attached):
     drawn = rows.stratified_draw(100, np.random.default_rng(5))
-    counts = np.bincount(attached[attached[:, 0] != NOWHERE, 0])
+    counts = np.bincount(attached[attached[:, 0] != -1, 0])
     np.testing.assert_array_equal(drawn.counts, counts)
     np.testing.assert_array_equal(drawn.drawn, shares(counts, 100))
     np.testing.assert_array_equal(np.bincount(drawn.strata), shares(counts, 100))
@@ -147,11 +147,11 @@ def test_stratified_draw_is_the_same_for_all_kinds(X, attached, tmp_path):
 
 def test_a_draw_is_dealt_in_parts_with_every_stratum(rows):
     drawn = rows.stratified_draw(160, np.random.default_rng(5))
-    parts = deal(drawn.strata, 8, np.ones(N_STRATA, dtype=bool))
+    parts = stratified_parts(drawn.strata, 8, np.ones(N_STRATA, dtype=bool))
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(drawn.indices)))
     shares_of_parts = np.array([np.bincount(drawn.strata[part], minlength=N_STRATA) for part in parts])
     assert np.ptp(shares_of_parts, axis=0).max() <= 1
-    first_whole = deal(drawn.strata, 8, np.arange(N_STRATA) > 0)
+    first_whole = stratified_parts(drawn.strata, 8, np.arange(N_STRATA) > 0)
     assert all(np.sum(drawn.strata[part] == 0) == np.sum(drawn.strata == 0) for part in first_whole)
 
 
@@ -191,7 +191,7 @@ def test_columns_are_summarised(rows, X, attached, columns):
     assert summary.mass == masses.sum()
     np.testing.assert_allclose(summary.scaling.mean, mean, rtol=1e-13)
     np.testing.assert_allclose(summary.covariance, np.cov(X.T, bias=True, aweights=masses), atol=1e-12)
-    weights = masses[:, None] * np.where(attached[:, :1] == NOWHERE, 0, columns.table[attached[:, 0]])
+    weights = masses[:, None] * np.where(attached[:, :1] == -1, 0, columns.table[attached[:, 0]])
     np.testing.assert_allclose(summary.weighted, (X - mean).T @ weights, rtol=1e-11, atol=1e-11)
 
 

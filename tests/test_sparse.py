@@ -244,7 +244,7 @@ def test_plain_pca_of_a_table_too_large_to_be_dense_goes_by_blocks(monkeypatch, 
     X, _ = tall(rng, n=4000, p=20)
     with pytest.warns(NoSensitiveFeaturesWarning):
         expected = FairPCA(3).fit(X.toarray())
-    monkeypatch.setattr("fairpca.data._method.DENSE_NUMBERS", 1000)
+    monkeypatch.setattr("fairpca.data._prepared.MEMORY_NUMBERS", 1000)
     with pytest.warns(NoSensitiveFeaturesWarning):
         model = FairPCA(3).fit(X)
     np.testing.assert_allclose(model.components_, expected.components_, atol=1e-10)

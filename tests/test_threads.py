@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 from fairpca import FairPCA
 from fairpca._utils import threads
-from fairpca._utils.threads import run_lanes, single_threaded_blas
+from fairpca._utils.threads import run_sequences, single_threaded_blas
 from fairpca.mmd import kernel_products
 
 
@@ -57,7 +57,7 @@ def test_an_interrupt_stops_all_lanes():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_lanes([[task, interrupt], [task] * 200])
+        run_sequences([[task, interrupt], [task] * 200])
     count = len(done)
     assert count < 100
     time.sleep(0.05)

@@ -11,7 +11,7 @@ import fairpca.solvers.budget._budget as budget_module
 import fairpca.solvers.budget._span as span_module
 from fairpca import FairPCA
 from fairpca.data import PrincipalAxes
-from fairpca.data._decomposed import null_axes, singular_axes
+from fairpca.data._axes import null_axes, singular_axes
 from fairpca.data._merged import places_of
 from fairpca.exceptions import RankWarning
 from fairpca.solvers._start import mean_matched_frame
@@ -203,8 +203,8 @@ def test_many_rows_of_many_columns_are_searched_in_all_of_them(monkeypatch):
     X, group = factors_table(900, 130, noise=1.5)
     whole = FairPCA(2, tolerance=1e-3, mmd="hermite").fit(X, sensitive_features=group)
     monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
-    monkeypatch.setattr("fairpca.mmd._coordinates.MOST_AXES", 20)
-    monkeypatch.setattr("fairpca.data._many_rows.MOST_AXES", 20)
+    monkeypatch.setattr("fairpca.mmd._coordinates.MANY_COLUMNS", 20)
+    monkeypatch.setattr("fairpca.data._many_rows.MANY_COLUMNS", 20)
     grown = FairPCA(2, tolerance=1e-3, mmd="hermite").fit(X, sensitive_features=group)
     assert grown.converged_
     assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=2e-5)

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import Note
 from fairpca.comparison import LARGEST_MMD2, People, check_auto, check_tolerances
-from fairpca.data import SHARE_MEASURED_TO
 from fairpca.exceptions import (
     AccuracyWarning,
     AttributeInTableWarning,
@@ -32,6 +31,7 @@ from fairpca.fitting import (
     words_on_shrinking,
     words_on_strictness,
 )
+from fairpca.mmd import MEASURED_TO
 from fairpca.saving import Portable
 from fairpca.solvers import OuterStep, Status, solver_from
 
@@ -356,7 +356,7 @@ class FairPCA(Portable, LinearProjection):
             notes.append(
                 (words_on_failure(result, self.n_components_, fitter.name_of(result.tightest)), ConvergenceWarning)
             )
-        if result.mmd2_error > SHARE_MEASURED_TO * result.tolerance > 0.0:
+        if result.mmd2_error > MEASURED_TO * result.tolerance > 0.0:
             notes.append((words_on_error(result, self.n_samples_), AccuracyWarning))
         if result.meets and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
             notes.append(

@@ -16,9 +16,6 @@ from fairpca.estimator import FairPCA, learn, notes_on_people
 from fairpca.fitting import Fit, Fitter, Tracer, unfitted_copy
 from fairpca.plots import PathDisplay
 
-NOTHING = 1e-12
-"""MMD^2 that is taken for none: the rounding of a sum of kernels."""
-
 
 class FairPCAPath(BaseEstimator):
     """FairPCA at a decreasing sequence of tolerances, each fit started from the one before.
@@ -136,8 +133,8 @@ class FairPCAPath(BaseEstimator):
             return self._pick(self.variances_ >= min_variance, -self.mmd2s_, f"min_variance={min_variance!r}")
         if max_mmd2 is not None:
             return self._pick(self.mmd2s_ <= max_mmd2, self.variances_, f"max_mmd2={max_mmd2!r}")
-        # Where nothing differs, MMD^2 is 0 or a rounding below it.
-        logs = np.log(np.maximum(self.mmd2s_, NOTHING))
+        # Where nothing differs, MMD^2 is 0 or the rounding of a sum of kernels.
+        logs = np.log(np.maximum(self.mmd2s_, 1e-12))
         return self.models_[int(_height_above_chord(logs, self.variances_).argmax())]
 
     def table(self) -> list[dict[str, Any]]:

@@ -167,7 +167,7 @@ class FairSubspaceProblem:
     total : float or None
         tr S; None where the coordinates have all of it.
     chance : ndarray of shape (n_measures,) or None
-        The most that chance alone shows of each h_j; None where that is not known.
+        The largest chance level of each h_j; None where that is not known.
     counts : EvaluationCounts
         Counters of the work done.
     """
@@ -213,7 +213,9 @@ class FairSubspaceProblem:
     def evaluate(self, V: FloatArray) -> Evaluation:
         """Evaluate both functions and their Euclidean gradients at V."""
         self.counts.gradients += 1
-        return self._evaluation(V, *self.discrepancy.evaluate(V))
+        discrepancies, gradients = self.discrepancy.evaluate(V)
+        half_gradient = self.shares[:, None] * V
+        return Evaluation(V, float(np.vdot(V, half_gradient)), 2.0 * half_gradient, discrepancies, gradients)
 
     def discrepancies(self, V: FloatArray) -> FloatArray:
         """Return the vector h at V, without derivatives."""
@@ -242,13 +244,3 @@ class FairSubspaceProblem:
     def total_variance(self) -> float:
         """Return tr S."""
         return float(self.variances.sum()) if self.total is None else self.total
-
-    def _evaluation(self, V: FloatArray, discrepancies: FloatArray, gradients: FloatArray) -> Evaluation:
-        half_gradient = self.shares[:, None] * V
-        return Evaluation(
-            point=V,
-            variance=float(np.vdot(V, half_gradient)),
-            variance_gradient=2.0 * half_gradient,
-            discrepancies=discrepancies,
-            discrepancy_gradients=gradients,
-        )

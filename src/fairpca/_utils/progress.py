@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-EVERY = 1.0
-"""Seconds between two lines."""
-
 Say = Callable[[str], None]
 """Takes a few words on what is being done."""
 
@@ -30,14 +27,22 @@ def say_with(callback: Any) -> Say:
 
 
 class ProgressLines:
-    """A callback that writes a line on the standard error channel about every second of a fit."""
+    """A callback that writes a line on the standard error channel about every second of a fit.
+
+    Attributes
+    ----------
+    every : float
+        Seconds between two lines.
+    """
+
+    every = 1.0
 
     def __init__(self) -> None:
         self._began = self._last = time.perf_counter()
         self._n_steps = 0
 
     def __call__(self, step: Any) -> None:
-        """Write how far a fit has come, if a second has passed.
+        """Write how far a fit has come, if it is time for a line.
 
         Parameters
         ----------
@@ -46,7 +51,7 @@ class ProgressLines:
         """
         now = time.perf_counter()
         self._n_steps += 1
-        if now - self._last >= EVERY:
+        if now - self._last >= self.every:
             self._last = now
             sys.stderr.write(
                 f"fairpca: step {self._n_steps}, {now - self._began:.0f} s, {100 * step.variance_kept:.1f} % of the "

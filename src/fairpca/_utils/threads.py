@@ -1,4 +1,4 @@
-"""Threads for numpy code that releases the interpreter lock."""
+"""How work is shared out: threads for numpy code that releases the interpreter lock, and the sizes of its pieces."""
 # SPDX-License-Identifier: MIT
 
 import os
@@ -13,11 +13,14 @@ from typing import Any
 import joblib
 from threadpoolctl import ThreadpoolController
 
-LANES = 8
-"""Partial sums. Fixed, so that the order of additions, hence the last bit, is the same for any thread count."""
+N_SUMS = 8
+"""Partial sums, as many for any number of threads: so the order of additions, hence the last bit, is the same."""
 
-SMALL = 1_000_000
-"""Numbers below which BLAS works in one thread."""
+BLOCK_NUMBERS = 2**18
+"""Numbers of a block that one thread works on: 2 MB in float64, the share of the cache that a core has."""
+
+MEMORY_NUMBERS = 2**25
+"""Numbers of the largest array that is made to save time: 256 MB in float64, which every machine has to spare."""
 
 
 @cache
@@ -95,7 +98,7 @@ def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
     n_numbers : int
         Size of the arrays.
     """
-    return single_threaded_blas() if n_numbers < SMALL else nullcontext()
+    return single_threaded_blas() if n_numbers < 4 * BLOCK_NUMBERS else nullcontext()
 
 
 def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None) -> None:
@@ -108,11 +111,11 @@ def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None
     most_threads : int, default=None
         Threads to use at most.
     """
-    run_lanes([[task] for task in tasks], most_threads)
+    run_sequences([[task] for task in tasks], most_threads)
 
 
-def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int | None = None) -> None:
-    """Run lanes of tasks, those of a lane one after the other; a thread that has ended a lane takes the next.
+def run_sequences(sequences: Sequence[Iterable[Callable[[], None]]], most_threads: int | None = None) -> None:
+    """Run sequences of tasks, each task of one after the other; a thread that has ended a sequence takes the next.
 
     Short work is not held up by a thread that is slow to wake: this one begins at once, and leaves to others what they
     come in time for.
@@ -122,13 +125,13 @@ def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int |
 
     Parameters
     ----------
-    lanes : sequence of iterables of callable
+    sequences : sequence of iterables of callable
         What to run.
     most_threads : int, default=None
         Threads to use at most.
     """
-    workers = min(n_threads(), len(lanes), most_threads or len(lanes))
-    waiting, stopped = deque(lanes), Event()
+    workers = min(n_threads(), len(sequences), most_threads or len(sequences))
+    waiting, stopped = deque(sequences), Event()
     helpers = [_executor().submit(_run, waiting, stopped) for _ in range(1, workers)]
     try:
         _run(waiting, stopped)
@@ -143,8 +146,8 @@ def run_lanes(lanes: Sequence[Iterable[Callable[[], None]]], most_threads: int |
 
 def _run(waiting: deque[Iterable[Callable[[], None]]], stopped: Event) -> None:
     try:
-        for lane in _taken(waiting):
-            for task in lane:
+        for sequence in _taken(waiting):
+            for task in sequence:
                 if stopped.is_set():
                     return
                 task()
@@ -157,7 +160,7 @@ def _taken(waiting: deque[Iterable[Callable[[], None]]]) -> Iterator[Iterable[Ca
     """Yield what is left; several threads may do so, and none gets what another has got."""
     while True:
         try:
-            lane = waiting.popleft()
+            sequence = waiting.popleft()
         except IndexError:
             return
-        yield lane
+        yield sequence

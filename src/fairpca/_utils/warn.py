@@ -22,10 +22,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
         The class of the warning.
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OWN:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_own(module: str) -> bool:
-    return module.partition(".")[0] in _OWN

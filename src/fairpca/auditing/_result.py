@@ -13,14 +13,13 @@ from fairpca.auditing._certificate import Certificate
 from fairpca.auditing._reduction import Origin
 from fairpca.comparison import Compared
 from fairpca.inference import (
-    EXACT_ROWS,
-    SCALES,
     ComparedRows,
     Evidence,
     PermutationTest,
     finite_sample_bound,
     sum_of_squares,
 )
+from fairpca.mmd import EXACT_ROWS, FOUR_SCALES
 from fairpca.plots import AuditDisplay
 from fairpca.release import AnyClassifierBound
 
@@ -94,7 +93,7 @@ def examine(
     confidence = settings.confidence
     settings.say("measuring")
     measured = Evidence.of(rows, bandwidth, generator)
-    test = PermutationTest.of(rows, bandwidth, settings.n_permutations, generator, SCALES, settings.say)
+    test = PermutationTest.of(rows, bandwidth, settings.n_permutations, generator, FOUR_SCALES, settings.say)
     at_bandwidth, over_scales, adjusted = test.at_bandwidth(), test.over_scales(), test.adjusted()
     records = []
     for j, known in enumerate(compared.measures):

@@ -18,9 +18,8 @@ from fairpca._utils.extras import require
 from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.datasets import load_german
-from fairpca.evaluation import ProjectionReport, Split, evaluate_projection
 from fairpca.exceptions import AttributeInTableWarning
-from fairpca.metrics import mmd2
+from fairpca.metrics import ProjectionReport, Split, evaluate_projection, mmd2
 from fairpca.plots import DensityDisplay
 from fairpca.report import About, make_report
 from fairpca.solvers import OuterStep

@@ -1,7 +1,6 @@
 """Who must look alike: people, strata and contrasts between them. Fairness lives here and nowhere else."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.comparison._attribute import LEFT_OUT as LEFT_OUT, features_of as features_of
 from fairpca.comparison._checks import (
     LARGEST_MMD2 as LARGEST_MMD2,
     check_auto as check_auto,
@@ -30,10 +29,11 @@ from fairpca.comparison._terms import (
     notion_from as notion_from,
 )
 from fairpca.comparison._weights import (
+    LEFT_OUT as LEFT_OUT,
     MASS as MASS,
-    NOWHERE as NOWHERE,
     DenseColumns as DenseColumns,
     RowWeights as RowWeights,
+    features_of as features_of,
     masses_of as masses_of,
 )
 

@@ -12,11 +12,8 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.comparison._columns import LabelColumn, smallest_codes
+from fairpca.comparison._columns import MOST_CELLS, LabelColumn, smallest_codes
 from fairpca.rows import compute, is_dask
-
-MOST_CELLS = 10_000
-"""Cells at most: more combinations of labels than that have too few rows to be compared."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,10 +27,6 @@ AUTO = "auto"
 LARGEST_MMD2 = 2.0
 """The largest MMD^2 there is: a tolerance that any measure meets, where none is asked for."""
 
-_BASE = 0x9E3779B97F4A7C15
-
-_WORD = 2**64
-
 
 def check_auto(tolerance: str) -> None:
     """Refuse a word that is no tolerance.
@@ -137,7 +133,7 @@ def _judge(argument: str, as_long: bool, same: bool, reordered: bool) -> None:
 
 @dataclass(frozen=True)
 class IndexDigest:
-    """A few numbers that tell whether two indices hold the same labels, and whether in the same order.
+    """A few numbers by which it is known whether two indices hold the same labels, and whether in the same order.
 
     A sum is the digest of the first index followed by the second.
 
@@ -148,7 +144,7 @@ class IndexDigest:
     bag : int
         Sum of the labels' hashes modulo 2^64, which no order changes.
     sequence : int
-        sum_i hash_i b^i modulo 2^64, b odd, which other orders change.
+        sum_i i hash_i modulo 2^64, which other orders change.
     """
 
     n_rows: int
@@ -158,8 +154,8 @@ class IndexDigest:
     def __add__(self, other: "IndexDigest") -> "IndexDigest":
         return IndexDigest(
             self.n_rows + other.n_rows,
-            (self.bag + other.bag) % _WORD,
-            (self.sequence + pow(_BASE, self.n_rows, _WORD) * other.sequence) % _WORD,
+            (self.bag + other.bag) % 2**64,
+            (self.sequence + other.sequence + self.n_rows * other.bag) % 2**64,
         )
 
 
@@ -172,10 +168,8 @@ def digest_of_index(index: Any) -> IndexDigest:
         Labels of rows.
     """
     hashes = require("pandas", "frame").util.hash_pandas_object(index).to_numpy()
-    powers = np.full(len(hashes), _BASE, dtype=np.uint64)
-    powers[:1] = 1
-    powers = np.multiply.accumulate(powers)
-    return IndexDigest(len(hashes), int(hashes.sum(dtype=np.uint64)), int((hashes * powers).sum(dtype=np.uint64)))
+    positions = np.arange(len(hashes), dtype=np.uint64)
+    return IndexDigest(len(hashes), int(hashes.sum(dtype=np.uint64)), int((hashes * positions).sum(dtype=np.uint64)))
 
 
 def _digests(indices: list[Any]) -> list[IndexDigest]:

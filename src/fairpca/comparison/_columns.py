@@ -22,14 +22,14 @@ _SINGLE = "each label must be one string, number, boolean or date."
 MOST_GROUPS = 100
 """Values of a column that can be compared as groups; more are a continuous attribute, or names of people."""
 
+MOST_CELLS = 10_000
+"""Combinations of labels at most: of more than that most have too few rows to be compared."""
+
 FEW_VALUES = 20
 """Distinct numbers up to which a column counts as groups unless it is said to be continuous."""
 
 ABSENT = "missing"
 """Label of the group of rows without one."""
-
-LISTED = 5
-"""Groups that are named when there are too many."""
 
 
 def as_labels(values: Any, argument: str = "sensitive_features") -> AnyArray:
@@ -342,7 +342,7 @@ def _numbers(present: AnyArray, absent: AnyArray, argument: str) -> AnyArray:
     return values[:, None]
 
 
-def listed(groups: AnyArray, counts: AnyArray) -> str:
+def listed(groups: AnyArray, counts: AnyArray, most: int = 5) -> str:
     """Return the largest groups with their rows, in words.
 
     Parameters
@@ -351,10 +351,12 @@ def listed(groups: AnyArray, counts: AnyArray) -> str:
         The distinct labels.
     counts : ndarray of shape (n_groups,)
         Their rows.
+    most : int, default=5
+        Groups that are named.
     """
-    order = np.argsort(-counts, kind="stable")[:LISTED]
+    order = np.argsort(-counts, kind="stable")[:most]
     names = [f"{groups[[k]].tolist()[0]!r} ({counts[k]} {'row' if counts[k] == 1 else 'rows'})" for k in order]
-    return ", ".join([*names, "..."] if len(groups) > LISTED else names)
+    return ", ".join([*names, "..."] if len(groups) > most else names)
 
 
 def distinct(labels: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.extras import require
+from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison._attribute import Ranks
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
@@ -26,14 +26,8 @@ from fairpca.comparison._measures import (
     with_full_names,
 )
 from fairpca.comparison._terms import People, Terms, columns_of
-from fairpca.comparison._weights import MASS, read_weights
-from fairpca.rows import dense, is_dask, is_sparse
-
-SCREENED = 4096
-"""Rows, evenly spaced, on which columns that do not reveal an attribute are sorted out."""
-
-BLOCK_NUMBERS = 2**20
-"""Numbers that are looked at together, 8 MB."""
+from fairpca.comparison._weights import MASS, Ranks, read_weights
+from fairpca.rows import PILOT_ROWS, dense, is_dask, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +61,7 @@ class KnownAttribute:
         """
         known = np.flatnonzero(~np.isnan(self.values) if self.is_continuous else self.values >= 0)
         # Most columns differ on a part of the rows already; what is constant there may still vary elsewhere.
-        follows, varies = self._compared(X, known[:: max(1, len(known) // SCREENED)], np.arange(X.shape[1]))
+        follows, varies = self._compared(X, known[:: max(1, len(known) // PILOT_ROWS)], np.arange(X.shape[1]))
         candidates = np.flatnonzero(follows | ~varies)
         follows, varies = self._compared(X, known, candidates)
         proxies = np.zeros(X.shape[1], dtype=bool)
@@ -77,7 +71,7 @@ class KnownAttribute:
     def _compared(self, X: Any, rows: IntArray, columns: IntArray) -> tuple[BoolArray, BoolArray]:
         """Tell of some columns whether they follow the attribute on some rows, and whether they vary there."""
         table = X[rows].tocsc() if is_sparse(X) else X
-        width = max(1, BLOCK_NUMBERS // max(1, len(rows)))
+        width = max(1, 4 * BLOCK_NUMBERS // max(1, len(rows)))
         values, follows, varies = self.values[rows], np.zeros(len(columns), bool), np.zeros(len(columns), bool)
         for start in range(0, len(columns), width):
             part = slice(start, start + width)

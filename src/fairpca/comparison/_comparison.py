@@ -10,9 +10,8 @@ import numpy as np
 from scipy.linalg import block_diag, lstsq, qr
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.comparison._attribute import N_FEATURES
 from fairpca.comparison._checks import check_tolerances
-from fairpca.comparison._weights import DenseColumns, RowWeights, masses_of
+from fairpca.comparison._weights import N_FEATURES, DenseColumns, RowWeights, masses_of
 from fairpca.rows import strata_of
 
 INDEPENDENT = 1e-10

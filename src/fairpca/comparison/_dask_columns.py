@@ -11,6 +11,7 @@ import numpy as np
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison._columns import (
+    MOST_CELLS,
     MOST_GROUPS,
     LabelColumn,
     NumberColumn,
@@ -26,10 +27,6 @@ from fairpca.comparison._columns import (
     with_absent,
 )
 from fairpca.rows import compute, is_dask, is_dask_frame
-
-LABELS_KEPT = 10 * MOST_GROUPS
-"""Distinct labels of a part that are counted: enough to say that there are too many, also where several stand for one
-group, as 1 and "1" do."""
 
 
 def read_column_beside(name: str, values: Any, chunks: tuple[int, ...], reading: Reading) -> LabelColumn | NumberColumn:
@@ -118,9 +115,9 @@ def _of_parts(name: str, parts: list[Any], chunks: tuple[int, ...], reading: Rea
         return NumberColumn(name, mapped_parts(numbers, parts, lengths, chunks, np.dtype(np.float64)))
     counts = np.zeros(len(labels), dtype=np.int64)
     np.add.at(counts, index, list(found.values()))
-    if len(found) >= LABELS_KEPT:
+    if len(found) >= MOST_CELLS:
         raise ValueError(
-            f"{reading.argument} has {LABELS_KEPT} or more distinct labels; at most {MOST_GROUPS} groups can be "
+            f"{reading.argument} has {MOST_CELLS} or more distinct labels; at most {MOST_GROUPS} groups can be "
             'compared. Merge some of them, or use sensitive_kind="continuous" if they are numbers.'
         )
     reading.check_groups(labels, counts)
@@ -158,7 +155,8 @@ def counts_of_labels(part: Any, argument: str = "sensitive_features") -> tuple[i
         # Dates stay numpy's: as plain numbers they would equal no entry of the part.
         names = values if labels.dtype.kind in "mM" else values.tolist()
         found = Counter(dict(zip(names, counts.tolist(), strict=True)))
-    kept: Counter[Any] = Counter(dict(found.most_common(LABELS_KEPT)))
+    # Enough to say that there are too many, also where several stand for one group, as 1 and "1" do.
+    kept: Counter[Any] = Counter(dict(found.most_common(MOST_CELLS)))
     if absent.any():
         kept[None] = int(absent.sum())
     return len(labels), kept

@@ -11,12 +11,11 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.comparison._attribute import Ranks, features_of
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn
 from fairpca.comparison._comparison import Contrast, Dependence, Strata
 from fairpca.comparison._terms import Among, Notion, SmallGroups
-from fairpca.comparison._weights import DenseColumns, masses_of
+from fairpca.comparison._weights import DenseColumns, Ranks, features_of, masses_of
 from fairpca.rows import compute, is_dask, strata_of
 
 

@@ -1,8 +1,9 @@
-"""How much each row counts, and its weights in what is compared."""
+"""How much each row counts, its features where an attribute is continuous, and its weights in what is compared."""
 # SPDX-License-Identifier: MIT
 
+import math
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from typing import Any
 
@@ -10,48 +11,130 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison._attribute import N_FEATURES, features_of
 from fairpca.comparison._columns import as_labels
 from fairpca.comparison._dask_columns import in_blocks, mapped_parts, parts_of
-from fairpca.rows import compute, is_dask, strata_of
+from fairpca.rows import FieldSums, compute, is_dask, strata_of
 
-NOWHERE = -1
-"""Stratum of a row that takes no part."""
+N_FEATURES = 11
+"""Features of the attribute's kernel: what more of them would add to HSIC is `LEFT_OUT`."""
+
+LEFT_OUT = 3e-6
+"""What features leave of k(u, u) = 1, at most, for any u in [0, 1]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Where a value stands among all: the share of the rows below it, and half of those that equal it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Distinct values, increasing; of very many a part, and what lies between is interpolated.
+    places : ndarray of shape (k,)
+        Where they stand, between 0 and 1.
+
+    Examples
+    --------
+    >>> ranks = Ranks.among(np.array([3.0, 10.0, np.nan, 3.0, 5.0]))
+    >>> ranks.of(np.array([10.0, 5.0, np.nan, 3.0]))
+    array([0.875, 0.625,   nan, 0.25 ])
+    """
+
+    values: FloatArray
+    places: FloatArray
+
+    @classmethod
+    def among(cls, values: FloatArray, masses: FloatArray | None = None, most: int = 2**16) -> "Ranks":
+        """Find where values stand.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Numbers, NaN where there is none; one at least is there.
+        masses : ndarray of shape (n,), default=None
+            Their masses; by default all are equal.
+        most : int, default=2**16
+            Distinct values at most that are kept, each then exact to one in so many.
+        """
+        counts = ~np.isnan(values) if masses is None else ~np.isnan(values) & (masses > 0)
+        distinct, index = np.unique(values[counts], return_inverse=True)
+        sums = np.bincount(index.ravel(), None if masses is None else masses[counts], minlength=len(distinct))
+        places = (np.cumsum(sums) - sums / 2) / sums.sum()
+        if len(distinct) > most:
+            chosen = np.linspace(0, len(distinct) - 1, most).round().astype(np.int64)
+            distinct, places = distinct[chosen], places[chosen]
+        return cls(distinct, places)
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """Return where numbers stand; NaN stays."""
+        return np.where(np.isnan(values), np.nan, np.interp(values, self.values, self.places))
+
+
+def features_of(places: FloatArray) -> FloatArray:
+    """Return features phi with phi(u)'phi(v) = exp(-(u - v)^2 / (2 s^2)) to within `LEFT_OUT`.
+
+    They are the leading principal axes of the kernel on [0, 1], the same for every attribute. What they leave out can
+    only lower the independence criterion, by `LEFT_OUT` at most: |C_xr|^2 <= tr C_xx tr C_rr for the covariance of
+    rows x and what is left out r, and tr C_xx <= 1.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n,)
+        u in [0, 1].
+
+    Returns
+    -------
+    features : ndarray of shape (n, N_FEATURES)
+        phi(u) of each.
+    """
+    landmarks, matrix = _landmarks()
+    return _kernel(places, landmarks) @ matrix
+
+
+@cache
+def _landmarks(count: int = 20, n_points: int = 2048) -> tuple[FloatArray, FloatArray]:
+    """Return u_l, denser near the ends, and the matrix with phi(u) = k(u, u_l) @ matrix.
+
+    Twice as many landmarks as features span the kernel to rounding; the axes are those of evenly spaced points.
+    """
+    landmarks = (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2
+    sizes, vectors = np.linalg.eigh(_kernel(landmarks, landmarks))
+    kept = sizes > 1e-13 * sizes[-1]
+    spanning = vectors[:, kept] / np.sqrt(sizes[kept])
+    points = _kernel((np.arange(n_points) + 0.5) / n_points, landmarks) @ spanning
+    axes = np.linalg.eigh(points.T @ points)[1][:, ::-1]
+    return landmarks, spanning @ axes[:, :N_FEATURES]
+
+
+def _kernel(places: FloatArray, landmarks: FloatArray) -> FloatArray:
+    # By the median heuristic: of half of the pairs of numbers in [0, 1] the distance is below 1 - sqrt(1/2).
+    bandwidth = (1.0 - math.sqrt(0.5)) / math.sqrt(2.0)
+    return np.exp(-0.5 * ((places[:, None] - landmarks) / bandwidth) ** 2)
+
 
 MASS = 1
 """Where the mass of a row is among the numbers attached to it; without it every row has the mass 1."""
 
 
-@dataclass(frozen=True)
-class WeightSums:
-    """What must be known of weights before they are used; a sum of two is that of both.
+@dataclass(frozen=True, eq=False)
+class WeightSums(FieldSums):
+    """What must be known of weights before they are used.
 
     Attributes
     ----------
-    n_rows, n_missing, n_negative, n_zero : int
-        Rows, and those of them with NaN or infinity, with a weight below 0, and with the weight 0.
+    n_rows, n_missing, n_negative, n_zero, n_broken : int
+        Rows, and those of them with NaN or infinity, with a weight below 0, with the weight 0, and with one that is no
+        whole number.
     total : float
         Sum of the weights.
-    whole : bool
-        Whether all are whole numbers.
     """
 
     n_rows: int
     n_missing: int
     n_negative: int
     n_zero: int
+    n_broken: int
     total: float
-    whole: bool
-
-    def __add__(self, other: "WeightSums") -> "WeightSums":
-        return WeightSums(
-            self.n_rows + other.n_rows,
-            self.n_missing + other.n_missing,
-            self.n_negative + other.n_negative,
-            self.n_zero + other.n_zero,
-            self.total + other.total,
-            self.whole and other.whole,
-        )
 
     def check(self, n_rows: int) -> None:
         """Refuse weights that cannot be used."""
@@ -73,7 +156,7 @@ class WeightSums:
     @property
     def scale(self) -> float:
         """What weights are multiplied by: whole numbers count rows; others then sum to the number of rows above 0."""
-        return 1.0 if self.whole else (self.n_rows - self.n_zero) / self.total
+        return 1.0 if not self.n_broken else (self.n_rows - self.n_zero) / self.total
 
 
 def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:
@@ -141,8 +224,8 @@ def sums_of_weights(values: FloatArray) -> WeightSums:
         n_missing=len(values) - len(finite),
         n_negative=int(np.count_nonzero(finite < 0)),
         n_zero=int(np.count_nonzero(finite == 0)),
+        n_broken=int(np.count_nonzero(finite != np.rint(finite))),
         total=float(finite.sum()),
-        whole=bool(np.all(finite == np.rint(finite))),
     )
 
 
@@ -243,7 +326,7 @@ class RowWeights:
         Parameters
         ----------
         attached : ndarray of shape (n, k)
-            The stratum of each row, or `NOWHERE`; then, where rows have them, its mass and its attributes.
+            The stratum of each row, -1 where it takes no part; then, where rows have them, its mass and its attributes.
         """
         weights = self.table[strata_of(attached)]
         if self.dense:

@@ -1,11 +1,6 @@
-import numpy as np
-import numpy.typing as npt
-
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 
-Hashes = npt.NDArray[np.uint64]
-
-NativeRecipe = tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]
+NativeRecipe = tuple[int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]
 
 def exp_inplace(array: FloatArray) -> None: ...
 def gaussian_sums(
@@ -19,7 +14,7 @@ def gaussian_sums(
     n_first: int = ...,
 ) -> None: ...
 def project(X: AnyArray, mean: FloatArray, matrix: FloatArray, out: FloatArray) -> None: ...
-def pull_back(X: AnyArray, mean: FloatArray, forces: FloatArray, out: FloatArray) -> None: ...
+def pull_back(X: AnyArray, mean: FloatArray, gradients: FloatArray, out: FloatArray) -> None: ...
 def feature_moments(
     recipe: NativeRecipe, Y: FloatArray, weights: FloatArray, out: FloatArray, squares: FloatArray | None
 ) -> None: ...

@@ -9,13 +9,11 @@
  */
 #include "native.h"
 
-enum { HERMITE, HARMONICS };
 enum { ALPHA, BETA, GAMMA, PER_LINE };  /* what a line of a table is made with, see `fill_hermite` */
 enum { RATE, FIRST, PER_AXIS };
 enum { SIDE = 4, LONGEST = 128, SHORTEST = 32, CACHED = 65536 };
 
 typedef struct {
-    int kind;
     size d, n_lines, n_table, n_products;
     const double *axes, *table; /* d x PER_AXIS, n_table x PER_LINE */
     const int64_t *sizes, *products;  /* d, n_products x 2 */
@@ -28,35 +26,6 @@ typedef struct {
 INLINE size padded(size n)
 {
     return (n + SIDE - 1) / SIDE * SIDE;
-}
-
-/* sin and cos of angles of at most a few pi, to a rounding error: |r| <= pi / 4 after the nearest multiple of pi / 2. The
- * coefficients are those of fdlibm. */
-INLINE void sine_cosine(vec x, vec *sine, vec *cosine)
-{
-    const double ROUND = 6755399441055744.0;
-    vec shifted = x * 0.63661977236758134308 + ROUND;
-    vec k = shifted - ROUND;
-    vec r = (x - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11;
-    vec z = r * r;
-    vec s = all(1.58969099521155010221e-10);
-    s = s * z + -2.50507602534068634195e-08;
-    s = s * z + 2.75573137070700676789e-06;
-    s = s * z + -1.98412698298579493134e-04;
-    s = s * z + 8.33333333332248946124e-03;
-    s = s * z + -1.66666666666666324348e-01;
-    s = s * z * r + r;
-    vec c = all(-1.13596475577881948265e-11);
-    c = c * z + 2.08757232129817482790e-09;
-    c = c * z + -2.75573143513906633035e-07;
-    c = c * z + 2.48015872894767294178e-05;
-    c = c * z + -1.38888888888741095749e-03;
-    c = c * z + 4.16666666666666019037e-02;
-    c = c * (z * z) - 0.5 * z + 1.0;
-    bits odd = -((bits)shifted & 1), high = (bits)all(-0.0);
-    bits of_sine = ((bits)shifted << 62) & high, of_cosine = (((bits)shifted + 1) << 62) & high;
-    *sine = (vec)((((bits)c & odd) | ((bits)s & ~odd)) ^ of_sine);
-    *cosine = (vec)((((bits)s & odd) | ((bits)c & ~odd)) ^ of_cosine);
 }
 
 /* psi_0 = first exp(-rate y^2 / 2), psi_n = alpha_n y psi_(n-1) - beta_n psi_(n-2). */
@@ -75,26 +44,6 @@ INLINE void fill_hermite(const Recipe *recipe, const double *axis, const double 
     }
 }
 
-/* cos(k t) and sin(k t), t = rate y, one line each; e^(ikt) = 2 cos(t) e^(i(k-1)t) - e^(i(k-2)t). */
-INLINE void fill_harmonics(const Recipe *recipe, const double *axis, size n_lines, const double *y, double *out)
-{
-    size pitch = recipe->pitch;
-    for (size i = 0; i < recipe->chunk; i += WIDTH) {
-        vec sine, cosine, cosine_before = all(1.0), sine_before = all(0.0);
-        sine_cosine(axis[RATE] * load(y + i), &sine, &cosine);
-        vec twice = 2 * cosine;
-        store(out + i, cosine_before);
-        store(out + pitch + i, sine_before);
-        for (size n = 2; n + 1 < n_lines; n += 2) {
-            store(out + n * pitch + i, cosine);
-            store(out + (n + 1) * pitch + i, sine);
-            vec next_cosine = twice * cosine - cosine_before, next_sine = twice * sine - sine_before;
-            cosine_before = cosine, sine_before = sine;
-            cosine = next_cosine, sine = next_sine;
-        }
-    }
-}
-
 INLINE void make_lines(const Recipe *recipe, const double *Y, double *lines)
 {
     size pitch = recipe->pitch, line = 1;
@@ -102,10 +51,7 @@ INLINE void make_lines(const Recipe *recipe, const double *Y, double *lines)
         store(lines + i, all(1.0));
     for (size a = 0; a < recipe->d; line += recipe->sizes[a++]) {
         const double *axis = recipe->axes + a * PER_AXIS, *y = Y + a * pitch;
-        if (recipe->kind == HERMITE)
-            fill_hermite(recipe, axis, recipe->table + (line - 1) * PER_LINE, recipe->sizes[a], y, lines + line * pitch);
-        else
-            fill_harmonics(recipe, axis, recipe->sizes[a], y, lines + line * pitch);
+        fill_hermite(recipe, axis, recipe->table + (line - 1) * PER_LINE, recipe->sizes[a], y, lines + line * pitch);
     }
     for (size e = 0; e < recipe->n_products; e++, line++) {
         const double *l = lines + recipe->products[2 * e] * pitch, *r = lines + recipe->products[2 * e + 1] * pitch;
@@ -215,21 +161,13 @@ INLINE void go_backwards(const Recipe *recipe, const double *Y, const double *li
         for (size x = 0; x < chunk; x += WIDTH) {
             const double *values = lines + line * pitch + x, *by = by_line + line * pitch + x;
             const double *table = recipe->table + (line - 1) * PER_LINE;
-            vec here = all(0.0), slope = all(0.0);
-            if (recipe->kind == HERMITE) {
-                here = load(by) * load(values);
-                for (size n = 1; n < recipe->sizes[a]; n++) {
-                    vec of_line = load(by + n * pitch);
-                    here += of_line * load(values + n * pitch);
-                    slope += table[n * PER_LINE + GAMMA] * of_line * load(values + (n - 1) * pitch);
-                }
-                slope -= recipe->axes[a * PER_AXIS + RATE] * load(Y + a * pitch + x) * here;
-            } else
-                for (size n = 0; n + 1 < recipe->sizes[a]; n += 2) {
-                    vec turned = load(by + (n + 1) * pitch) * load(values + n * pitch)
-                                 - load(by + n * pitch) * load(values + (n + 1) * pitch);
-                    slope += table[n * PER_LINE + GAMMA] * turned;
-                }
+            vec here = load(by) * load(values), slope = all(0.0);
+            for (size n = 1; n < recipe->sizes[a]; n++) {
+                vec of_line = load(by + n * pitch);
+                here += of_line * load(values + n * pitch);
+                slope += table[n * PER_LINE + GAMMA] * of_line * load(values + (n - 1) * pitch);
+            }
+            slope -= recipe->axes[a * PER_AXIS + RATE] * load(Y + a * pitch + x) * here;
             store(by_axis + a * pitch + x, slope);
         }
 }
@@ -339,12 +277,12 @@ static int agrees(const Recipe *r)
     return inside;
 }
 
-/* The recipe is a tuple (kind, left, right, axes, table, sizes, products, counts, conjugate). */
+/* The recipe is a tuple (left, right, axes, table, sizes, products, counts, conjugate). */
 static int hold_recipe(Arrays *arrays, PyObject *tuple, Recipe *recipe)
 {
     PyObject *objects[6];
-    if (!PyArg_ParseTuple(tuple, "innOOOOOO", &recipe->kind, &recipe->left, &recipe->right, &objects[0], &objects[1],
-                          &objects[2], &objects[3], &objects[4], &objects[5]))
+    if (!PyArg_ParseTuple(tuple, "nnOOOOOO", &recipe->left, &recipe->right, &objects[0], &objects[1], &objects[2],
+                          &objects[3], &objects[4], &objects[5]))
         return 0;
     const char *formats[6] = {"d", "d", "l", "l", "l", "l"};
     const int dimensions[6] = {2, 2, 1, 2, 1, 1};

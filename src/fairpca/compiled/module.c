@@ -53,7 +53,7 @@ static PyMethodDef methods[] = {
      "gaussian_sums(Z, operand, sums, first, step, n_whole[, scales, n_first]): add to sums what every step-th few rows of "
      "the upper half of K, from the first on, add to operand @ K; of operands from n_whole on to half of it."},
     {"project", project, METH_VARARGS, "project(X, mean, matrix, out): out = matrix' (X - mean)'."},
-    {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, forces, out): out = (X - mean)' forces'."},
+    {"pull_back", pull_back, METH_VARARGS, "pull_back(X, mean, gradients, out): out = (X - mean)' gradients'."},
     {"feature_moments", feature_moments, METH_VARARGS,
      "feature_moments(recipe, Y, weights, out, squares): add weighted sums of products of features to out."},
     {"feature_slopes", feature_slopes, METH_VARARGS,

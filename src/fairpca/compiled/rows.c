@@ -1,4 +1,4 @@
-/* Raw rows and few coordinates: projections, and sums of rows times forces.
+/* Raw rows and few coordinates: projections, and sums of rows times gradients.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -70,7 +70,7 @@ static void project_table(const Table *table, const double *matrix, size d, size
 }
 
 /* Adds to COLUMNS rows of the sums at a time, fewer at the end. */
-INLINE void pull_columns(const double *rows, size pitch, const double *forces, size columns, double *sums)
+INLINE void pull_columns(const double *rows, size pitch, const double *gradients, size columns, double *sums)
 {
     for (size k = 0; k < pitch; k += WIDTH) {
         vec sum[COLUMNS];
@@ -79,7 +79,7 @@ INLINE void pull_columns(const double *rows, size pitch, const double *forces, s
         _Pragma("GCC unroll 8") for (int r = 0; r < ROWS; r++) {
             vec x = load(rows + r * pitch + k);
             for (size c = 0; c < columns; c++)
-                sum[c] += x * forces[c * ROWS + r];
+                sum[c] += x * gradients[c * ROWS + r];
         }
         for (size c = 0; c < columns; c++)
             store(sums + c * pitch + k, sum[c]);
@@ -87,7 +87,7 @@ INLINE void pull_columns(const double *rows, size pitch, const double *forces, s
 }
 
 FOR_EACH_MACHINE
-static void pull_table(const Table *table, const double *forces, size m, double *rows, double *sums)
+static void pull_table(const Table *table, const double *gradients, size m, double *rows, double *sums)
 {
     for (size i = 0; i < table->n; i += ROWS) {
         size filled = table->n - i < ROWS ? table->n - i : ROWS;
@@ -96,7 +96,7 @@ static void pull_table(const Table *table, const double *forces, size m, double 
             double of_rows[COLUMNS * ROWS] = {0};
             size columns = m - a < COLUMNS ? m - a : COLUMNS;
             for (size c = 0; c < columns; c++)
-                memcpy(of_rows + c * ROWS, forces + (a + c) * table->n + i, sizeof(double) * (size_t)filled);
+                memcpy(of_rows + c * ROWS, gradients + (a + c) * table->n + i, sizeof(double) * (size_t)filled);
             double *target = sums + a * table->padded;
             if (columns == 4)
                 pull_columns(rows, table->padded, of_rows, 4, target);
@@ -171,9 +171,9 @@ PyObject *pull_back(PyObject *Py_UNUSED(module), PyObject *args)
     Table table;
     if (!hold_table(&arrays, args, &table))
         return let_go(&arrays, NULL);
-    const Py_buffer *forces = &arrays.views[2], *out = &arrays.views[3];
-    size m = forces->shape[0];
-    if (forces->shape[1] != table.n || out->shape[0] != table.p || out->shape[1] != m)
+    const Py_buffer *gradients = &arrays.views[2], *out = &arrays.views[3];
+    size m = gradients->shape[0];
+    if (gradients->shape[1] != table.n || out->shape[0] != table.p || out->shape[1] != m)
         return disagreement(&arrays);
     double *memory = calloc((size_t)((1 + ROWS + m) * table.padded) + 1, sizeof(double));
     if (memory == NULL)
@@ -181,7 +181,7 @@ PyObject *pull_back(PyObject *Py_UNUSED(module), PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     double *rows = copy_of_mean(&table, &arrays.views[1], memory), *sums = rows + ROWS * table.padded;
     table.mean = memory;
-    pull_table(&table, forces->buf, m, rows, sums);
+    pull_table(&table, gradients->buf, m, rows, sums);
     for (size k = 0; k < table.p; k++)
         for (size a = 0; a < m; a++)
             ((double *)out->buf)[k * m + a] = sums[a * table.padded + k];

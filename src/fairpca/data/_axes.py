@@ -1,4 +1,4 @@
-"""Principal axes of the rows: the coordinates in which the fair subspace is searched."""
+"""Principal axes, the coordinates in which the fair subspace is searched, and the components that come of a frame."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
@@ -6,14 +6,105 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.data._decomposed import null_axes, singular_axes
-from fairpca.mmd import Scales
+from fairpca.geometry import split_null
+from fairpca.mmd import MANY_COLUMNS, Scales
 
-MANY_COLUMNS = 500
-"""Columns from which on axes come from products of rows or columns, and only as many as are of use are made."""
+SAFE = 1e-2
+"""Singular value, relative to the largest, down to which the products of rows have twelve digits of it."""
 
-MOST_NULL = 200
-"""Null axes at most of tables with fewer rows than so many columns: all are alike."""
+
+def singular_axes(X: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """Return the singular values above a bound, decreasing, and their right singular vectors as columns.
+
+    Products of rows (or of columns, where these are fewer) square the singular values, so that small ones drown in the
+    rounding of large ones. They are taken out in turns: what has at least a hundredth of the largest is found, and what
+    is left of the rows when it is projected out is decomposed in the same way. No array is larger than `X`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows.
+    least : float
+        The bound, relative to the largest singular value.
+
+    Returns
+    -------
+    singular : ndarray of shape (r,)
+        Singular values.
+    axes : ndarray of shape (p, r)
+        Orthonormal columns.
+    """
+    decompose = _by_products_of_rows if len(X) <= X.shape[1] else _by_products_of_columns
+    return decompose(X, least)
+
+
+def _by_products_of_rows(X: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    found, blocks, bound = [], [], 0.0
+    while len(X):
+        sizes, left = _decreasing(X @ X.T)
+        bound = bound or least * float(sizes[0])
+        n_safe = _n_safe(sizes, bound)
+        if n_safe == 0:
+            break
+        axes = X.T @ left[:, :n_safe]
+        axes /= sizes[:n_safe]
+        found.append(sizes[:n_safe])
+        blocks.append(axes)
+        X = left[:, n_safe:].T @ X
+        for block in blocks:
+            X -= (X @ block) @ block.T
+    return np.concatenate(found), blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+
+
+def _by_products_of_columns(X: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    found, blocks, bound = [], [], 0.0
+    basis: FloatArray | None = None
+    while X.shape[1]:
+        sizes, right = _decreasing(X.T @ X)
+        bound = bound or least * float(sizes[0])
+        n_safe = _n_safe(sizes, bound)
+        if n_safe == 0:
+            break
+        basis = right if basis is None else basis @ right
+        found.append(sizes[:n_safe])
+        blocks.append(basis[:, :n_safe])
+        X, basis = X @ right[:, n_safe:], basis[:, n_safe:]
+    return np.concatenate(found), np.hstack(blocks)
+
+
+def _decreasing(products: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the roots of the eigenvalues of a matrix of products, decreasing, and its eigenvectors."""
+    squares, vectors = np.linalg.eigh(products)
+    return np.sqrt(np.maximum(squares[::-1], 0.0)), vectors[:, ::-1]
+
+
+def _n_safe(sizes: FloatArray, bound: float) -> int:
+    """Return how many singular values are known well, and above the bound."""
+    return int(np.sum(sizes > max(SAFE * float(sizes[0]), bound)))
+
+
+def null_axes(axes: FloatArray, count: int, towards: FloatArray | None = None) -> FloatArray:
+    """Return orthonormal vectors, as columns, that are orthogonal to orthonormal columns.
+
+    Parameters
+    ----------
+    axes : ndarray of shape (p, r)
+        The columns.
+    count : int
+        How many, at most p - r.
+    towards : ndarray of shape (p, c), default=None
+        What of these lies outside of the columns is in the span of the first vectors.
+    """
+    p = len(axes)
+    wanted = np.zeros((p, 0)) if towards is None else towards[:, :count]
+    others = np.random.default_rng(0).standard_normal((p, count - wanted.shape[1]))
+    vectors = np.hstack([wanted, others])
+    for _ in range(2):
+        # What a projection leaves may be so short that its rounding points anywhere.
+        vectors = vectors - axes @ (axes.T @ vectors)
+        lengths = np.linalg.norm(vectors, axis=0)
+        vectors = vectors / np.where(lengths > 0, lengths, 1.0)
+    return np.linalg.qr(vectors)[0]
 
 
 @dataclass(frozen=True)
@@ -111,7 +202,8 @@ class PrincipalAxes:
         total = float(np.sum(singular**2)) / mass
         rank = max(1, int(np.sum(singular > np.sqrt(mass) * noise)))
         singular, axes = singular[:rank], axes[:, :rank]
-        n_kept = min(p - rank, n_null if n_null < p else max(MOST_NULL, 0 if start is None else 2 * start.shape[1]))
+        # All null axes are alike: where all are asked for, 200 will do, or twice as many as a frame needs.
+        n_kept = min(p - rank, n_null if n_null < p else max(200, 0 if start is None else 2 * start.shape[1]))
         variances = np.concatenate([singular**2 / mass, np.zeros(n_kept)])
         if n_kept:
             axes = np.hstack([axes, null_axes(axes, n_kept, start)])
@@ -156,3 +248,54 @@ class PrincipalAxes:
         differences: FloatArray = self.axes.T @ weighted
         differences[self.rank :] = 0.0
         return differences
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal axes inside a subspace: live ones by decreasing variance, then null ones.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (d, p)
+        V', orthonormal, the entry of largest magnitude of each row positive.
+    singular_values : ndarray of shape (d,)
+        Root of the sum of the squares of the projected rows; exactly 0 for null components.
+    n_live : int
+        How many carry variance.
+    shrinking : float
+        Least share of the square of a live component that lies outside the null axes: 1 where none is tilted.
+    """
+
+    rows: FloatArray
+    singular_values: FloatArray
+    n_live: int
+    shrinking: float
+
+    @classmethod
+    def of(cls, frame: FloatArray, axes: PrincipalAxes, mass: float) -> "Components":
+        """Find the components of a subspace.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (p_kept, d)
+            Orthonormal frame of the subspace, in principal axes.
+        axes : PrincipalAxes
+            Those axes.
+        mass : float
+            n, the sum of the masses of the rows.
+        """
+        live, null = split_null(frame, axes.rank)
+        # Of the scaled frame, not of its Gram matrix: small variances keep their digits.
+        _, singular, rotation = np.linalg.svd(np.sqrt(mass * axes.variances)[:, None] * live, full_matrices=False)
+        components = (axes.axes @ np.hstack([live @ rotation.T, null])).T
+        largest = np.abs(components).argmax(axis=1)
+        components *= np.sign(components[np.arange(len(components)), largest])[:, None]
+        singular = np.concatenate([singular, np.zeros(null.shape[1])])
+        inside = np.linalg.svd(live[: axes.rank], compute_uv=False)
+        shrinking = float(inside[: live.shape[1]].min(initial=1.0) ** 2) if live.shape[1] <= axes.rank else 0.0
+        return cls(np.ascontiguousarray(components), singular, live.shape[1], shrinking)
+
+    @property
+    def is_orthonormal(self) -> bool:
+        """Whether V'V = I to the digits that components are good for."""
+        return bool(np.abs(self.rows @ self.rows.T - np.eye(len(self.rows))).max() < 1e-8)

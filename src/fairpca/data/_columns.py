@@ -1,4 +1,4 @@
-"""Ranges, means, scales and products of columns, in two passes over the rows."""
+"""Ranges, means, scales and products of columns, and the variance that components keep, in two passes over the rows."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import RowWeights, masses_of
 from fairpca.data._scaling import ColumnRanges, ColumnScaling
-from fairpca.rows import Rows
+from fairpca.rows import FieldSums, Rows
 
 MOST_COLUMNS = 10_000
 """Columns up to which a covariance is made: 800 MB, and a few times that on the way."""
@@ -50,8 +50,8 @@ class ColumnSums:
         return ColumnRanges(self.total / self.mass, self.smallest, self.largest, self.dtype)
 
 
-@dataclass(frozen=True)
-class CentredProducts:
+@dataclass(frozen=True, eq=False)
+class CentredProducts(FieldSums):
     """Sums of products of centred columns, in units that keep squares from overflowing, and with the weights.
 
     Attributes
@@ -67,9 +67,6 @@ class CentredProducts:
     total: FloatArray
     gram: FloatArray
     weighted: FloatArray
-
-    def __add__(self, other: "CentredProducts") -> "CentredProducts":
-        return CentredProducts(self.total + other.total, self.gram + other.gram, self.weighted + other.weighted)
 
 
 @dataclass(frozen=True)
@@ -197,3 +194,70 @@ def products_of_block(
         return CentredProducts(centred.sum(axis=0), centred.T @ centred, weighted)
     centred *= np.sqrt(masses)[:, None]
     return CentredProducts(np.sqrt(masses) @ centred, centred.T @ centred, weighted)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(FieldSums):
+    """Squares of the centred, scaled rows, in a unit in which they neither overflow nor vanish.
+
+    Attributes
+    ----------
+    total : float
+        A multiple of tr S; exactly 0 where no column varies.
+    kept : float
+        The same multiple of tr V'SV.
+    """
+
+    total: float
+    kept: float
+
+    @classmethod
+    def of(cls, rows: Rows, scale: FloatArray | float, components: FloatArray) -> "Spread":
+        """Measure rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            Raw rows, with their strata and, where they have them, their masses attached.
+        scale : ndarray of shape (p,) or float
+            What divides the columns.
+        components : ndarray of shape (d, p)
+            V', orthonormal rows, in the scaled columns.
+        """
+        sums = rows.total(sums_of_block)
+        if not np.isfinite(sums.smallest + sums.largest).all():
+            rows.check_finite()
+        if np.all(sums.smallest == sums.largest):
+            return cls(0.0, 0.0)
+        ranges = sums.ranges
+        if not np.isfinite(ranges.mean).all():
+            ranges.check_size()
+        unit = scale * float((ranges.units / scale).max())
+        return rows.total(squares_of_block, ranges.mean, unit, components)
+
+
+def squares_of_block(
+    X: AnyArray, attached: AnyArray, mean: FloatArray, scale: FloatArray | float, components: FloatArray
+) -> Spread:
+    """Return the squares of the centred, scaled rows of a block, and of their projections.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    attached : ndarray of shape (n_block, k)
+        Has their masses.
+    mean : ndarray of shape (p,)
+        What is subtracted.
+    scale : ndarray of shape (p,) or float
+        What divides.
+    components : ndarray of shape (d, p)
+        V'.
+    """
+    centred = np.subtract(X, mean, dtype=np.float64)
+    centred /= scale
+    masses = masses_of(attached)
+    if masses is not None:
+        centred *= np.sqrt(masses)[:, None]
+    projected = centred @ components.T
+    return Spread(float(np.vdot(centred, centred)), float(np.vdot(projected, projected)))

@@ -3,9 +3,11 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
+from fairpca._utils.threads import MEMORY_NUMBERS
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
@@ -14,6 +16,8 @@ from fairpca.data._merged import merge_equal_rows
 from fairpca.data._prepared import PreparedData
 from fairpca.data._scaling import ColumnScaling
 from fairpca.mmd import (
+    MANY_COLUMNS,
+    MEASURED_TO,
     Approximation,
     Coordinates,
     ExactMMD,
@@ -27,30 +31,11 @@ from fairpca.mmd import (
     rows_by_mass,
 )
 from fairpca.problem import Discrepancy, FairSubspaceProblem
-from fairpca.rows import Rows
+from fairpca.rows import PILOT_ROWS, Rows
 from fairpca.solvers import Callback, LevelsTask, Solution, Solver, Start, WarmStart
 
-SAMPLE_ROWS = 4096
-"""Rows of the sample on which a fit begins, and whose Hessian it uses on all rows."""
-
-N_FEATURES = 1000
-"""Hermite features; what they leave out is estimated, or measured exactly, and taken into account."""
-
-CURVATURE_FEATURES = 256
-"""Hermite features of the Hessian, which may be fewer: it shapes steps but not where they end."""
-
 EXACT_PAIRS = 5e9
-"""Pairs of rows up to which an answer is confirmed exactly, in some seconds."""
-
-MOST_AXES = 500
-"""Axes up to which the coordinates of a sample are made: a search on more of them looks at few."""
-
-PART_ROWS, LEAST_PART_ROWS, PART_NUMBERS = 16 * SAMPLE_ROWS, 8 * SAMPLE_ROWS, 2**25
-"""Rows of the part that a fit goes through between the sample and all rows: gradients of fewer are hardly better than
-those of the sample. Its numbers, at most 256 MB, lie in memory."""
-
-SHARE_MEASURED_TO = 0.01
-"""Share of the tolerance to which h is measured."""
+"""Pairs of rows up to which an answer is measured exactly, in some seconds: 100,000 rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +44,12 @@ class ManyRows:
 
     Attributes
     ----------
+    method : str
+        How the discrepancy of all rows is computed.
     rows : Rows
         Raw rows, with the stratum of each attached.
     comparison : Comparison
         What is compared.
-    method : str
-        How the discrepancy of all rows is computed: "hermite".
     coordinates : Coordinates
         From raw rows to principal axes.
     axes : PrincipalAxes
@@ -83,9 +68,10 @@ class ManyRows:
         What this is a part of; both use one sample, whose Hessian serves all levels.
     """
 
+    method: ClassVar = "hermite"
+
     rows: Rows
     comparison: Comparison
-    method: str
     coordinates: Coordinates
     axes: PrincipalAxes
     mean_differences: FloatArray
@@ -109,9 +95,9 @@ class ManyRows:
     def _sample_discrepancy(self) -> Discrepancy:
         if self.whole is not None:
             return self.whole._sample_discrepancy
-        in_axes = len(self.axes.variances) <= MOST_AXES
+        in_axes = len(self.axes.variances) <= MANY_COLUMNS
         seen = self.coordinates.project if in_axes else self.coordinates.centred
-        sample, attached = self.rows.sample(self._draw(SAMPLE_ROWS), seen)
+        sample, attached = self.rows.sample(self._draw(PILOT_ROWS), seen)
         comparison = self.comparison.sampled(attached)
         distinct, weights = merge_equal_rows(sample, comparison.weights.of(attached))
         exact = ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
@@ -119,9 +105,12 @@ class ManyRows:
 
     @cached_property
     def part(self) -> "ManyRows | None":
-        """The same on a random part of the rows, where it is much larger than the sample and much smaller than all."""
-        size = min(PART_ROWS, PART_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
-        if size < LEAST_PART_ROWS:
+        """The same on a random part of the rows in memory, much larger than the sample and much smaller than all.
+
+        None where there is no such part: gradients of fewer rows are hardly better than those of the sample.
+        """
+        size = min(16 * PILOT_ROWS, MEMORY_NUMBERS // self.rows.n_columns, self.rows.n_rows // 4)
+        if size < 8 * PILOT_ROWS:
             return None
         rows = self.rows.taken(self._draw(size))
         return replace(self, rows=rows, comparison=self.comparison.sampled(rows.attached), whole=self)
@@ -143,7 +132,7 @@ class ManyRows:
             The vector h there.
         """
         fine = self._features.around(frame, known)
-        curvature = self._features.with_features(CURVATURE_FEATURES).curvature_around(frame)
+        curvature = self._features.curvature_around(frame)
         return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy, self._ledger))
 
     def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
@@ -162,9 +151,10 @@ class ManyRows:
     def measure(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:
         """Return the vector h at a frame: exact, or with a bound on its error where rows are too many for that."""
         if not self.confirms_exactly:
-            return self._features.measured_at(frame, SHARE_MEASURED_TO * tolerances)
-        projected = self.rows.total(projections_of_block, self.comparison.weights, self.coordinates.along(frame))
-        Z, weights = np.vstack(projected.projections), np.vstack(projected.weights)
+            return self._features.measured_at(frame, MEASURED_TO * tolerances)
+        projected = self.rows.mapped(self.coordinates.along(frame).project)
+        Z, attached = projected.sample(np.arange(self.n_rows))
+        weights = self.comparison.weights.of(attached)
         exact = ExactMMD(Z, weights, self.comparison, self.bandwidth, self.factors)
         return Measurement.exact(exact.value(np.eye(Z.shape[1])))
 
@@ -202,8 +192,8 @@ class ManyRows:
     @cached_property
     def _features(self) -> Approximation:
         """The discrepancy of all rows in time linear in them."""
-        arguments = self.rows, self.coordinates, self.comparison, self.bandwidth, self.factors
-        return features_mmd(*arguments, n_features=N_FEATURES, seed=self.seed)
+        kernel = self.bandwidth, self.factors
+        return features_mmd(self.rows, self.coordinates, self.comparison, *kernel, seed=self.seed)
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -222,7 +212,6 @@ class ManyRows:
 def prepare_many_rows(
     rows: Rows,
     comparison: Comparison | None,
-    method: str,
     standardize: bool,
     request: AxesRequest,
     generator: np.random.Generator,
@@ -237,8 +226,6 @@ def prepare_many_rows(
         Raw rows, with the stratum of each attached.
     comparison : Comparison or None
         What is compared; None for plain PCA.
-    method : str
-        How the discrepancy of all rows is computed: "hermite".
     standardize : bool
         Scale the columns to unit variance.
     request : AxesRequest
@@ -266,7 +253,6 @@ def prepare_many_rows(
         levels = ManyRows(
             rows=rows,
             comparison=comparison,
-            method=method,
             coordinates=_to_principal_axes(scaling, axes),
             axes=axes,
             mean_differences=axes.mean_differences(summary.weighted),
@@ -275,7 +261,7 @@ def prepare_many_rows(
             n_components=n_components,
             seed=int(generator.integers(2**63)),
         )
-    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, factors, n_components, method, levels)
+    return PreparedData(scaling, axes, rows.n_rows, summary.mass, bandwidth, factors, n_components, "hermite", levels)
 
 
 def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinates:
@@ -284,31 +270,3 @@ def _to_principal_axes(scaling: ColumnScaling, axes: PrincipalAxes) -> Coordinat
     matrix[:, axes.rank :] = 0.0
     matrix[scaling.constant] = 0.0
     return Coordinates(scaling.mean, matrix)
-
-
-@dataclass(frozen=True, eq=False)
-class Projections:
-    """Projected rows and their weights, block after block."""
-
-    projections: list[FloatArray]
-    weights: list[FloatArray]
-
-    def __add__(self, other: "Projections") -> "Projections":
-        return Projections(self.projections + other.projections, self.weights + other.weights)
-
-
-def projections_of_block(X: AnyArray, attached: AnyArray, weights: RowWeights, coordinates: Coordinates) -> Projections:
-    """Return the projected rows of a block.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_block, p)
-        Raw rows.
-    attached : ndarray of shape (n_block, 1)
-        Their strata.
-    weights : RowWeights
-        Their weights.
-    coordinates : Coordinates
-        What they are projected to.
-    """
-    return Projections([coordinates.project(X)], [weights.of(attached)])

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from fairpca._utils.checks import LARGEST, SMALLEST
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 
-LARGEST = 1e300
+LARGEST_ENTRY = 1e300
 """Largest number in a table: sums of many still are numbers."""
-
-SQUARED = 1e-150, 1e150
-"""Deviations whose squares, and sums of them over any table, are normal numbers."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +44,10 @@ class ColumnRanges:
     def check_size(self) -> None:
         """Refuse numbers whose sums would overflow."""
         largest = float(np.maximum(np.abs(self.smallest), np.abs(self.largest)).max())
-        if largest > LARGEST:
+        if largest > LARGEST_ENTRY:
             raise ValueError(
-                f"X has numbers up to {largest:.3g}, beyond {LARGEST:g} sums over rows overflow; divide the columns by "
-                "a constant first."
+                f"X has numbers up to {largest:.3g}, beyond {LARGEST_ENTRY:g} sums over rows overflow; divide the "
+                "columns by a constant first."
             )
 
     def constant(self, deviation: FloatArray) -> BoolArray:
@@ -155,9 +153,8 @@ def _nothing_to_keep(ranges: ColumnRanges, deviation: FloatArray) -> str:
 
 
 def _check_squares(deviation: float) -> None:
-    least, most = SQUARED
-    if not least <= deviation <= most:
+    if not SMALLEST <= deviation <= LARGEST:
         raise ValueError(
             f"X has deviations up to {deviation:.3g}, whose squares are not normal numbers; use standardize=True, or "
-            f"units in which they lie between {least:g} and {most:g}."
+            f"units in which they lie between {SMALLEST:g} and {LARGEST:g}."
         )

@@ -13,7 +13,7 @@ from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.datasets._entry import DataSet, Table, numbers
 from fairpca.datasets._fetch import Place, raw_files
-from fairpca.datasets._read import keep_rows, whole_table
+from fairpca.datasets._raw import keep_rows, whole_table
 
 
 def load(

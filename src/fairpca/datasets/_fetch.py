@@ -19,7 +19,7 @@ from fairpca.datasets._entry import Archive, DataSet, RawFile
 
 Place = str | os.PathLike[str] | None
 
-_BUNDLED = Path(__file__).parent / "data"
+_BUNDLED = Path(__file__).with_name("data")
 # The largest raw file, of MEPS, has 151 MB.
 _MOST_BYTES = 2**28
 # --ignore-requires-python: the tables inside can be read by any Python, and nothing is installed.

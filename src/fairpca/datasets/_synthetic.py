@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from fairpca._utils.checks import check_integer, check_name
 from fairpca._utils.typing import FloatArray, IntArray
 
+# Dimension in which the paper draws its second synthetic data before it projects them.
 _AMBIENT_DIMENSION = 1000
-_MEAN_DISTANCE = 2.0
-_SMALLEST_WITH_COVARIANCE = 4
 # Correlations of the five blocks, for group 0 and group 1.
 _BLOCKS = {
     "text": ((0.99, 0.98, 0.97, 0.98, 0.95), (0.99, 0.98, 0.97, 0.98, 0.99)),
@@ -56,11 +55,8 @@ def make_synthetic1(
     ((300, 3), np.int64(150))
     """
     n = _count("n_per_group", n_per_group)
-    if exact_moments and n < _SMALLEST_WITH_COVARIANCE:
-        raise ValueError(
-            f"n_per_group={n} rows have no covariance of rank 3; with exact_moments=True take at least "
-            f"{_SMALLEST_WITH_COVARIANCE}."
-        )
+    if exact_moments and n < 4:
+        raise ValueError(f"n_per_group={n} rows have no covariance of rank 3; with exact_moments=True take at least 4.")
     generator = generator_from(random_state)
     # Along the diagonal one group is normal and the other is at -1 or 1; both have variance 1 there.
     diagonal = np.concatenate([generator.standard_normal(n), np.where(np.arange(n) % 2, -1.0, 1.0)])
@@ -119,7 +115,8 @@ def make_synthetic2(
     generator = generator_from(random_state)
     scale = 1.0 / math.sqrt(_spectral_norm_of_difference(*blocks))
     ambient = [scale * _autoregressive(group, n, generator) for group in blocks]
-    ambient[1] += _MEAN_DISTANCE / math.sqrt(_AMBIENT_DIMENSION)
+    # The means are at distance 2.
+    ambient[1] += 2.0 / math.sqrt(_AMBIENT_DIMENSION)
     projection = generator.standard_normal((_AMBIENT_DIMENSION, p))
     other = projection if variant == "text" else generator.standard_normal((_AMBIENT_DIMENSION, p))
     return np.concatenate([ambient[0] @ projection, ambient[1] @ other]), _two_groups(n)

@@ -10,7 +10,6 @@ from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import Compared
 from fairpca.data import ColumnScaling
 from fairpca.inference import (
-    EXACT_ROWS,
     ComparedRows,
     FeatureRows,
     PermutationTest,
@@ -18,7 +17,7 @@ from fairpca.inference import (
     exchange_classes,
     with_masses_of_all,
 )
-from fairpca.mmd import Coordinates
+from fairpca.mmd import EXACT_ROWS, Coordinates
 from fairpca.rows import Rows, strata_of
 
 SAMPLE_ROWS = 4096

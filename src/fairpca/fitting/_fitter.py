@@ -20,8 +20,8 @@ from fairpca.data import (
     PreparedData,
     PrincipalAxes,
     axes_of_short_table,
+    check_linear,
     choose_method,
-    linear_method,
     may_be_dense,
     prepare_few_rows,
     prepare_many_rows,
@@ -291,7 +291,8 @@ def _prepare(
     if is_dask(X):
         warn_of_many_columns(*X.shape)
         request, mmd, init = _request(estimator, rows, comparison)
-        method = linear_method(mmd)
+        check_linear(mmd)
+        method = "hermite"
     else:
         request, mmd, init = _request(estimator, rows, comparison)
         method = _method(X, mmd, comparison, request.n_components)
@@ -303,7 +304,7 @@ def _prepare(
     names = getattr(estimator, "feature_names_in_", None)
     has_masses = attached.shape[1] > 1
     standardize = estimator.standardize
-    return prepare_many_rows(rows, comparison, method, standardize, request, generator, names, has_masses), init
+    return prepare_many_rows(rows, comparison, standardize, request, generator, names, has_masses), init
 
 
 def _warn_of_effort(n_rows: int, n_columns: int, n_components: int) -> None:
@@ -321,7 +322,7 @@ def _method(X: Any, mmd: str, comparison: Comparison | None, n_components: int) 
     """Return how the discrepancy of rows in memory is computed; of plain PCA whether rows are dense or in blocks."""
     if comparison is not None:
         return choose_method(mmd, X, n_components)
-    return "exact" if may_be_dense(X) else linear_method("auto")
+    return "exact" if may_be_dense(X) else "hermite"
 
 
 def _check_before_work(parameters: Any, n_features: int) -> Terms:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.inference._compared_rows import (
+    SAMPLE_ROWS as SAMPLE_ROWS,
     ComparedRows as ComparedRows,
     exchange_classes as exchange_classes,
     with_masses_of_all as with_masses_of_all,
@@ -9,24 +10,18 @@ from fairpca.inference._compared_rows import (
 from fairpca.inference._evidence import (
     LEAST_ROWS as LEAST_ROWS,
     PAIRED_ROWS as PAIRED_ROWS,
-    SAMPLE_ROWS as SAMPLE_ROWS,
-    SHARE_OF_CHANCE as SHARE_OF_CHANCE,
     Evidence as Evidence,
-    measure as measure,
-    measure_in_blocks as measure_in_blocks,
-    mmd2_of_all_pairs as mmd2_of_all_pairs,
-)
-from fairpca.inference._levels import (
     chance_deviations as chance_deviations,
     chance_levels as chance_levels,
     finite_sample_bound as finite_sample_bound,
+    measure as measure,
+    measure_in_blocks as measure_in_blocks,
+    mmd2_of_all_pairs as mmd2_of_all_pairs,
     sampling_levels as sampling_levels,
     sum_of_squares as sum_of_squares,
     upper_bound as upper_bound,
 )
 from fairpca.inference._permutation import (
-    EXACT_ROWS as EXACT_ROWS,
-    SCALES as SCALES,
     PermutationTest as PermutationTest,
 )
 from fairpca.inference._spectrum import FeatureRows as FeatureRows, Spectrum as Spectrum

@@ -10,11 +10,8 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Compared, Comparison, masses_of
 from fairpca.rows import ArrayRows, Rows, StratifiedDraw, strata_of
 
-SMALLEST_WEIGHT = 1e-12
-"""Weight, relative to the largest, above which a row takes part in a measure."""
-
-NEGLIGIBLE = 1e-3
-"""Size of a column, squared and relative to the largest of its measure, that tests can do without."""
+SAMPLE_ROWS = 2**14
+"""Rows of the sample by which deviations of many rows are known: to about a percent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +111,14 @@ class ComparedRows:
     def informative(self) -> tuple[FloatArray, IntArray]:
         """Combinations of columns, of shape (n_columns, k), that give measures but for a thousandth, and their owners.
 
-        The columns of a continuous attribute are many, and most of them small.
+        The columns of a continuous attribute are many, and most of them small: tests can do without a thousandth of
+        their squares.
         """
         blocks, owners = [], []
         for measure in range(self.comparison.n_measures):
             columns = self.columns_of(measure)
             sizes, axes = np.linalg.eigh(columns.T @ columns)
-            axes = axes[:, sizes > NEGLIGIBLE * sizes[-1]]
+            axes = axes[:, sizes > 1e-3 * sizes[-1]]
             block = np.zeros((len(self.comparison.owner), axes.shape[1]))
             block[self.comparison.owner == measure] = axes
             blocks.append(block)
@@ -129,8 +127,7 @@ class ComparedRows:
 
     def taking_part(self, measure: int) -> BoolArray:
         """Return which rows a measure compares."""
-        weights = np.abs(self.columns_of(measure)).max(axis=1)
-        return np.asarray(weights > SMALLEST_WEIGHT * weights.max())
+        return np.asarray(self.columns_of(measure).any(axis=1))
 
     def is_dense(self, measure: int) -> bool:
         """Tell whether a measure is of a continuous attribute."""

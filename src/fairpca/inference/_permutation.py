@@ -9,32 +9,15 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
 from fairpca._utils.progress import Say, say_with
-from fairpca._utils.threads import blas_threads_for
+from fairpca._utils.threads import BLOCK_NUMBERS, MEMORY_NUMBERS, blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS
 from fairpca.inference._compared_rows import ComparedRows
-from fairpca.inference._spectrum import SobolFeatures
-
-EXACT_ROWS = 5000
-"""Rows up to which all pairs are compared."""
-
-STRIP = 512
-"""Rows of the kernel matrix at a time."""
-
-PERMUTED_NUMBERS = 2**26
-"""Weights, in single precision, that are held at a time: 256 MB."""
+from fairpca.inference._spectrum import N_FREQUENCIES, SobolFeatures
+from fairpca.mmd import EXACT_ROWS, FOUR_SCALES
 
 BLOCK_ROWS = 2**15
-"""Rows of a block, within which attributes of many rows change places."""
-
-N_FREQUENCIES = 128
-"""Frequencies for each scale. A permutation test is calibrated however coarse its statistic is."""
-
-SCALES = (2.0, 1.0, 0.5, 0.25)
-"""Multiples of the bandwidth at which differences are looked for: one median bandwidth is blind to fine ones."""
-
-ROUNDING = 1e-6
-"""Values closer than this, relative to their spread, count as equal, in favour of chance."""
+"""Rows of a block, within which attributes of many rows are permuted: all permutations of a block fit into memory."""
 
 
 def permutations(classes: IntArray, n_draws: int, generator: np.random.Generator) -> Iterator[IntArray]:
@@ -131,7 +114,8 @@ def _by_pairs(
 ) -> FloatArray:
     """Return w'Kw of shape (n_scales, 1 + n_draws, n_columns)."""
     mixing, owner = rows.informative
-    at_once = max(1, PERMUTED_NUMBERS // (rows.n_rows * len(owner)))
+    # In single precision, half as long.
+    at_once = max(1, 2 * MEMORY_NUMBERS // (rows.n_rows * len(owner)))
     parts: list[FloatArray] = []
     for batch in gen_batches(n_draws, at_once):
         say(f"permutations: {batch.start} of {n_draws}")
@@ -145,7 +129,7 @@ def _by_pairs(
 def _squares(Z: FloatArray, columns: AnyArray, bandwidths: Sequence[float]) -> FloatArray:
     """Return w'Kw for each column w and bandwidth, each pair of rows looked at once."""
     squares = np.zeros((len(bandwidths), columns.shape[1]))
-    for strip in gen_batches(len(Z), STRIP):
+    for strip in gen_batches(len(Z), max(1, 8 * BLOCK_NUMBERS // len(Z))):
         here = columns[strip]
         height = len(here)
         # Distances in double precision: those of far rows would cancel.
@@ -161,10 +145,11 @@ def _by_features(
     rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
 ) -> FloatArray:
     """Return |sum_i w_i phi(z_i)|^2 of shape (n_scales, 1 + n_draws, n_columns)."""
-    features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
+    # Half as many as deviations need: a permutation test is calibrated however coarse its statistic is.
+    features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES // 2, generator)
     order = generator.permutation(rows.n_rows)
     shape = (1 + n_draws, len(rows.informative[1]))
-    sums = np.zeros((len(bandwidths), 2 * N_FREQUENCIES, shape[0] * shape[1]))
+    sums = np.zeros((len(bandwidths), N_FREQUENCIES, shape[0] * shape[1]))
     for batch in gen_batches(rows.n_rows, BLOCK_ROWS):
         say(f"permutations: {batch.start} of {rows.n_rows} rows")
         block = order[batch]
@@ -212,10 +197,10 @@ class PermutationTest:
         bandwidth: float,
         n_draws: int,
         generator: np.random.Generator,
-        scales: Sequence[float] = SCALES,
+        scales: Sequence[float] = FOUR_SCALES,
         say: Say | None = None,
     ) -> "PermutationTest":
-        """Deal out attributes and measure.
+        """Permute attributes and measure.
 
         Parameters
         ----------
@@ -227,7 +212,7 @@ class PermutationTest:
             Number of permutations.
         generator : numpy.random.Generator
             Draws them.
-        scales : sequence of float
+        scales : sequence of float, default=(2, 1, 0.5, 0.25)
             Multiples of the bandwidth, 1 among them.
         say : callable, default=None
             Called with how far it is.
@@ -262,12 +247,11 @@ class PermutationTest:
         """Return the p-value of all measures and scales together."""
         return float(self.adjusted().min())
 
-    def at_bandwidth_family_wise(self) -> float:
-        """Return the p-value of all measures together, at the bandwidth itself."""
-        return float(_p_values(self.studentised[self.scales.index(1.0)].max(axis=0, keepdims=True))[0])
-
 
 def _p_values(values: FloatArray, own: FloatArray | None = None) -> FloatArray:
-    """Return the shares of values, of shape (n_measures, 1 + n_draws), that are at least the first or another."""
-    least = (values[:, :1] if own is None else own) - ROUNDING
+    """Return the shares of values, of shape (n_measures, 1 + n_draws), that are at least the first or another.
+
+    Values that differ by rounding in single precision count as equal, in favour of chance.
+    """
+    least = (values[:, :1] if own is None else own) - 8.0 * float(np.finfo(np.float32).eps)
     return np.asarray(np.mean(values >= least, axis=1))

@@ -15,27 +15,13 @@ from sklearn.utils import gen_batches
 
 from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.inference._compared_rows import ComparedRows
+from fairpca.inference._compared_rows import SAMPLE_ROWS, ComparedRows
 
-SURE = 1e-6
-"""Probability below which moments alone say more than an integral of this accuracy."""
-
-NEGLIGIBLE = 1e-8
-"""Size at which the integrand is cut off."""
-
-FARTHEST = 2.0**14
-"""Largest u, in units of the sum of all l_i, up to which the integral is taken."""
+ACCURACY = 1e-8
+"""Of the integral that tail probabilities come from, and the size at which its integrand is cut off."""
 
 N_FREQUENCIES = 256
-"""Frequencies of the features that the covariance is known by."""
-
-BLOCK_ROWS = 2**14
-
-N_LEADING = 12
-"""Eigenvalues that are known one by one."""
-
-FEW = 32
-"""Size of a matrix up to which all eigenvalues are found at once."""
+"""Frequencies of the features by which a covariance is known: its leading eigenvalues to a percent or two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +111,14 @@ def tail_probability(value: float, leading: Sequence[float], first: float, secon
     if third <= 0.0:
         return 1.0
     rough = _by_moments(value, first, second, third)
-    if not len(leading) or rough < SURE:
+    # Of smaller probabilities moments alone say more than the integral.
+    if not len(leading) or rough < 100 * ACCURACY:
         return rough
     sizes = np.asarray(leading) / first
     rest = [max(0.0, total / first**k - float(np.sum(sizes**k))) for k, total in enumerate((first, second, third), 1)]
     shift, scale, freedom = _matched(*rest)
     found = _inverted(value / first - shift, np.append(sizes, scale), np.append(np.ones(len(sizes)), freedom))
-    return rough if found is None or found < SURE else min(1.0, found)
+    return rough if found is None or found < 100 * ACCURACY else min(1.0, found)
 
 
 def _by_moments(value: float, first: float, second: float, third: float) -> float:
@@ -147,8 +134,8 @@ def _matched(first: float, second: float, third: float) -> tuple[float, float, f
     return first - scale * freedom, scale, freedom
 
 
-def _inverted(x: float, sizes: FloatArray, freedoms: FloatArray) -> float | None:
-    """Return Imhof's integral; None where so few variables count that it hardly converges."""
+def _inverted(x: float, sizes: FloatArray, freedoms: FloatArray, farthest: float = 2.0**14) -> float | None:
+    """Return Imhof's integral up to some u at most; None where so few variables count that it hardly converges."""
 
     def log_rho(u: float) -> float:
         return float(np.sum(freedoms * np.log1p((sizes * u) ** 2))) / 4.0
@@ -160,12 +147,12 @@ def _inverted(x: float, sizes: FloatArray, freedoms: FloatArray) -> float | None
         return math.sin(theta) * math.exp(-log_rho(u)) / u
 
     last = 1.0
-    while math.exp(-log_rho(last)) / last > NEGLIGIBLE:
+    while math.exp(-log_rho(last)) / last > ACCURACY:
         last *= 2.0
-        if last > FARTHEST:
+        if last > farthest:
             return None
     edges = [0.0, *np.geomspace(1.0, max(2.0, last), 2 + int(math.log2(last))).tolist()]
-    parts = [quad(integrand, a, b, limit=200, epsabs=1e-9)[0] for a, b in pairwise(edges)]
+    parts = [quad(integrand, a, b, limit=200, epsabs=ACCURACY / 10)[0] for a, b in pairwise(edges)]
     return 0.5 + math.fsum(parts) / math.pi
 
 
@@ -208,12 +195,13 @@ class Spectrum:
 
     def times(self, other: "Spectrum") -> "Spectrum":
         """Return the spectrum of the Kronecker product of two matrices."""
+        n_known = max(len(self.leading), len(other.leading))
         return Spectrum(
             self.first * other.first,
             self.second * other.second,
             self.third * other.third,
             self.largest * other.largest,
-            tuple(np.sort(np.outer(self.leading, other.leading).ravel())[::-1][:N_LEADING].tolist()),
+            tuple(np.sort(np.outer(self.leading, other.leading).ravel())[::-1][:n_known].tolist()),
         )
 
     @property
@@ -310,7 +298,7 @@ class FeatureRows:
         size = 2 * len(self.features.frequencies.T)
         sums, first, plain = np.zeros((size, columns.shape[1])), np.zeros(size), np.zeros(size)
         second = np.zeros((size, size))
-        for batch in gen_batches(len(rows), BLOCK_ROWS):
+        for batch in gen_batches(len(rows), SAMPLE_ROWS):
             phi = self.features.of(self.rows.Z[rows[batch]], self.bandwidth)
             sums += phi.T.astype(np.float64) @ columns[batch]
             first += masses[batch] @ phi
@@ -322,12 +310,13 @@ class FeatureRows:
         return sums, second - cross - cross.T + squares.sum() * np.outer(mean, mean)
 
 
-def _leading_eigenvalues(matrix: FloatArray) -> tuple[float, ...]:
-    if len(matrix) <= FEW or not matrix.any():
+def _leading_eigenvalues(matrix: FloatArray, count: int = 12) -> tuple[float, ...]:
+    """Return the largest eigenvalues, decreasing: a dozen says more of a tail than three moments do."""
+    if len(matrix) <= 3 * count or not matrix.any():
         found = np.linalg.eigvalsh(matrix)
     else:
-        found = eigsh(matrix, k=N_LEADING, v0=np.diag(matrix).copy(), tol=1e-6, return_eigenvectors=False)
-    return tuple(np.sort(np.maximum(found, 0.0))[::-1][:N_LEADING].tolist())
+        found = eigsh(matrix, k=count, v0=np.diag(matrix).copy(), tol=1e-6, return_eigenvectors=False)
+    return tuple(np.sort(np.maximum(found, 0.0))[::-1][:count].tolist())
 
 
 def sides_of(column: FloatArray) -> list[AnyArray]:

@@ -10,27 +10,19 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from fairpca._utils.checks import check_mmd
+from fairpca._utils.threads import MEMORY_NUMBERS
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import LARGEST_MMD2, MASS, Compared, Comparison, People, Terms, check_same_rows, compare
+from fairpca.data import EXACT_PAIRS
 from fairpca.inference import (
     SAMPLE_ROWS,
-    SHARE_OF_CHANCE,
     ComparedRows,
     measure_in_blocks,
     mmd2_of_all_pairs,
     sampling_levels,
 )
-from fairpca.mmd import Measurement, Scales, bandwidth_rows, median_bandwidth, rows_by_mass
+from fairpca.mmd import MEASURED_TO, Measurement, Scales, bandwidth_rows, median_bandwidth, rows_by_mass
 from fairpca.rows import ArrayRows, DaskRows, Rows, compressed, dense, is_dask, is_sparse, number_blocks, sum_of_block
-
-EXACT_PAIRS = 2e9
-"""Pairs of rows up to which all are compared, in some seconds: 60,000 rows."""
-
-ACCURACY = 1e-8
-"""Errors that are small enough."""
-
-DENSE_NUMBERS = 2**25
-"""Numbers up to which sparse projections are made dense, 256 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +83,7 @@ class Projected:
         assert self.compared.comparison is not None
         return self.compared.comparison
 
-    def mmd2(self, scales: Scales, *, unbiased: bool = False) -> Measurement:
+    def mmd2(self, scales: Scales, *, unbiased: bool = False, accuracy: float = 1e-8) -> Measurement:
         """Return MMD^2 of each measure, with its errors.
 
         Parameters
@@ -100,18 +92,20 @@ class Projected:
             sigma, or how to find it, and its multiples.
         unbiased : bool, default=False
             Whether what samples of one distribution show on average is subtracted.
+        accuracy : float, default=1e-8
+            Errors that are small enough: far below any tolerance.
         """
         sigma = self._median_bandwidth if isinstance(scales.bandwidth, str) else scales.bandwidth
         kernel = sigma, scales.factors
         if self.method == "exact":
             found = Measurement.exact(mmd2_of_all_pairs(self.seen, *kernel))
         else:
-            accuracy = np.full(self.comparison.n_measures, ACCURACY)
-            found = measure_in_blocks(self.rows, self.comparison, sigma, accuracy, scales.factors)
+            enough = np.full(self.comparison.n_measures, accuracy)
+            found = measure_in_blocks(self.rows, self.comparison, sigma, enough, scales.factors)
         if not unbiased:
             return found
         levels = sampling_levels(self.seen, *kernel)
-        share = 0.0 if self.method == "exact" else SHARE_OF_CHANCE
+        share = 0.0 if self.method == "exact" else MEASURED_TO
         return Measurement(found.values - levels, found.errors + share * levels)
 
     @cached_property
@@ -141,7 +135,7 @@ def _in_memory(Z: Any) -> FloatArray:
     if not is_sparse(Z):
         rows: FloatArray = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
         return rows
-    if np.prod(Z.shape) > DENSE_NUMBERS:
+    if np.prod(Z.shape) > MEMORY_NUMBERS:
         raise ValueError(
             f"Z is a sparse table of shape {Z.shape}, too large to be made dense; project its rows first, for example "
             "by FairPCA.transform, which takes sparse rows."
@@ -192,7 +186,7 @@ def mmd2(
         Which of the two estimates; of continuous attributes there is only the plug-in value.
     method : {"auto", "exact", "hermite"}, default="auto"
         "exact" compares all pairs of rows. "hermite" takes time linear in the rows, as a fit does, and has errors, see
-        `mmd2_by_measure`. "auto" is exact up to 60,000 rows.
+        `mmd2_by_measure`. "auto" is exact up to 100,000 rows.
     **terms : dict
         How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `small_groups`, `missing` as
         in `FairPCA`, and `min_group_size`, here 2 by default.

@@ -21,9 +21,6 @@ from fairpca.rows import compressed, compute, is_dask, is_sparse, rows_in_memory
 
 KNOWN = "sensitive_features", "control_features", "sample_weight"
 
-DEVIATIONS = 2.0
-"""Deviations allowed above the chance level: about 95 of 100 random groups are below."""
-
 
 def explained_variance(X: Any, components: Any) -> float:
     """Return tr(V'SV) / tr(S), the share of the variance of the rows that orthonormal components keep.
@@ -126,7 +123,7 @@ class FairVarianceScorer:
         estimator : FairPCA, or Pipeline whose last step is one
             A fitted estimator.
         X : array-like, sparse array or matrix, or Dask array or frame, of shape (n_samples, n_features)
-            Rows, usually held out. Beyond 60,000 of them time is linear in their number, see `mmd2`.
+            Rows, usually held out. Beyond 100,000 of them time is linear in their number, see `mmd2`.
         y : array-like of shape (n_samples,), default=None
             Labels, where the estimator's notion of fairness speaks of them.
         sensitive_features : array-like or frame of shape (n_samples,) or (n_samples, k)
@@ -155,7 +152,8 @@ class FairVarianceScorer:
         kernel = model.bandwidth_, model.bandwidth_factors_
         values = projected.mmd2(Scales(model.bandwidth_factors_, model.bandwidth_)).values
         levels, deviations = chance_levels(projected.seen, *kernel), chance_deviations(projected.seen, *kernel)
-        allowed = self.max_mmd2 + levels + DEVIATIONS * deviations
+        # About 95 of 100 random groups are below two deviations.
+        allowed = self.max_mmd2 + levels + 2.0 * deviations
         beyond = float(np.max(values / np.maximum(allowed, 1e-300)))
         attached = None if sample_weight is None else projected.compared.attached
         if is_dask(rows) and attached is not None and not is_dask(attached):

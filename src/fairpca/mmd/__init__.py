@@ -2,23 +2,27 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.compiled import engine as engine, using_engine as using_engine
-from fairpca.mmd._along import RawRowsMMD as RawRowsMMD
 from fairpca.mmd._approximation import (
+    MEASURED_TO as MEASURED_TO,
     Approximation as Approximation,
     Ledger as Ledger,
     Measurement as Measurement,
     TwoLevelMMD as TwoLevelMMD,
 )
 from fairpca.mmd._bandwidth import (
+    FIXED_SEED as FIXED_SEED,
+    FOUR_SCALES as FOUR_SCALES,
     Scales,
     bandwidth_rows as bandwidth_rows,
     median_bandwidth as median_bandwidth,
     rows_by_mass as rows_by_mass,
 )
-from fairpca.mmd._coordinates import Coordinates as Coordinates
-from fairpca.mmd._kernel import Islands as Islands
+from fairpca.mmd._coordinates import MANY_COLUMNS as MANY_COLUMNS, Coordinates as Coordinates
+from fairpca.mmd._kernel import Clusters as Clusters
 from fairpca.mmd.exact import (
+    EXACT_ROWS as EXACT_ROWS,
     ExactMMD as ExactMMD,
+    RawRowsMMD as RawRowsMMD,
     gaussian_products as gaussian_products,
     kernel_products as kernel_products,
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._approximation import SecondOrderMMD
+from fairpca.mmd._approximation import SmoothMMD
 from fairpca.mmd._coordinates import MeasuredRows
 
 
@@ -65,13 +65,13 @@ class AlignedMMD:
 
     Parameters
     ----------
-    discrepancy : SecondOrderMMD
+    discrepancy : SmoothMMD
         The discrepancy.
     anchor : ndarray of shape (r, d)
         The frame for which it was made.
     """
 
-    def __init__(self, discrepancy: SecondOrderMMD, anchor: FloatArray) -> None:
+    def __init__(self, discrepancy: SmoothMMD, anchor: FloatArray) -> None:
         self.n_measures = discrepancy.n_measures
         self.n_rows = discrepancy.n_rows
         self.measured = discrepancy.measured
@@ -79,7 +79,7 @@ class AlignedMMD:
         self._anchor = anchor
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "AlignedMMD":
-        """Return the discrepancy for frames in a span, see `FirstOrderMMD`; of the anchor what lies in it is enough."""
+        """Return the discrepancy for frames in a span, see `SmoothMMD`; of the anchor what lies in it is enough."""
         return AlignedMMD(self._discrepancy.within(rows, axes), axes.T @ self._anchor)
 
     def value(self, V: FloatArray) -> FloatArray:

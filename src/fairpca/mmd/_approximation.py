@@ -1,4 +1,4 @@
-"""What many rows ask of a discrepancy, and one that takes its Hessian from a sample of them while that serves."""
+"""What many rows ask of a discrepancy, one for frames in a span, and one that takes its Hessian from a sample."""
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ from typing import Protocol, Self
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.mmd._along import DiscrepancyAlong
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.problem import Discrepancy
+
+MEASURED_TO = 0.01
+"""Error to which h is measured, as a share of what it is compared with: a tolerance, or a chance level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,8 @@ class Measurement:
         return self.values + self.errors
 
 
-class FirstOrderMMD(Protocol):
-    """A discrepancy with first derivatives and products with its Hessian.
+class SmoothMMD(Protocol):
+    """A discrepancy around a frame, with derivatives; its Hessian may be less accurate than its gradients.
 
     Attributes
     ----------
@@ -71,15 +73,6 @@ class FirstOrderMMD(Protocol):
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost, in multiply-adds of float32 or what takes as long."""
 
-
-class Curvature(Protocol):
-    """The Hessian of a discrepancy, maybe approximate."""
-
-    n_rows: int
-
-    def within(self, rows: MeasuredRows, axes: FloatArray) -> Self:
-        """Return the same for frames in a span, see `FirstOrderMMD`."""
-
     def hessian(
         self,
         V: FloatArray,
@@ -94,14 +87,10 @@ class Curvature(Protocol):
         """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
 
 
-class SecondOrderMMD(FirstOrderMMD, Curvature, Protocol):
-    """A discrepancy that has a Hessian of its own as well."""
-
-
 class Approximation(Protocol):
     """The discrepancies of all rows, approximately."""
 
-    def around(self, V: FloatArray, known: FloatArray) -> FirstOrderMMD:
+    def around(self, V: FloatArray, known: FloatArray) -> SmoothMMD:
         """Return a smooth function of the subspace for use around a frame.
 
         Parameters
@@ -123,11 +112,61 @@ class Approximation(Protocol):
             What errors are small enough; more work is done where they are larger, if that is of use.
         """
 
-    def curvature_around(self, V: FloatArray) -> SecondOrderMMD:
+    def curvature_around(self, V: FloatArray) -> SmoothMMD:
         """Return what has the Hessian around a frame."""
 
-    def with_features(self, n_features: int) -> Self:
-        """Return the same with another number of features."""
+
+class DiscrepancyAlong:
+    """Any discrepancy for frames in the span of some axes: at V it is what it is at axes @ V.
+
+    Parameters
+    ----------
+    discrepancy : Discrepancy
+        That of frames in all coordinates.
+    axes : ndarray of shape (p, k)
+        Orthonormal axes of the span.
+    """
+
+    def __init__(self, discrepancy: Discrepancy, axes: FloatArray) -> None:
+        self._whole = discrepancy
+        self._axes = axes
+        self.n_measures = discrepancy.n_measures
+        self.n_rows = discrepancy.n_rows
+        self.is_exact = discrepancy.is_exact
+        self.has_exact_hessian = discrepancy.has_exact_hessian
+        self.hessian_rows = discrepancy.hessian_rows
+
+    def along(self, axes: FloatArray) -> Discrepancy:
+        """Return the same for frames in a span within this one."""
+        return DiscrepancyAlong(self._whole, self._axes @ axes)
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V."""
+        return self._whole.value(self._axes @ V)
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradients, of shape (n_measures, k, d)."""
+        values, gradients = self._whole.evaluate(self._axes @ V)
+        return values, self._axes.T @ gradients
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
+        axes, whole = self._axes, self._whole
+        hessian = whole.hessian(axes @ V, axes @ Q, axes @ gradient, multipliers, single_precision)
+        self.has_exact_hessian, self.hessian_rows = whole.has_exact_hessian, whole.hessian_rows
+        return hessian
+
+    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
+        """Return unit vectors towards rows that stand alone, as far as they lie in the span."""
+        directions = self._axes.T @ self._whole.isolated_directions(self._axes @ V, smallest)
+        return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 
 
 @dataclass
@@ -149,9 +188,9 @@ class TwoLevelMMD:
 
     Parameters
     ----------
-    fine : FirstOrderMMD
+    fine : SmoothMMD
         The discrepancy of all rows.
-    curvature : Curvature
+    curvature : SmoothMMD
         Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
     coarse : Discrepancy
         The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
@@ -174,8 +213,8 @@ class TwoLevelMMD:
 
     def __init__(
         self,
-        fine: FirstOrderMMD,
-        curvature: Curvature,
+        fine: SmoothMMD,
+        curvature: SmoothMMD,
         coarse: Discrepancy,
         ledger: Ledger,
         whole: "TwoLevelMMD | None" = None,
@@ -229,7 +268,7 @@ class TwoLevelMMD:
         if self._whole is not None:
             self._whole._keep(is_exact, n_rows)
 
-    def _source(self, V: FloatArray, Q: FloatArray) -> Curvature | Discrepancy:
+    def _source(self, V: FloatArray, Q: FloatArray) -> SmoothMMD | Discrepancy:
         """Return whose Hessian is next."""
         work = self._curvature.hessian_work(V, Q)
         if work <= sample_work(self._coarse.n_rows, V.shape[1], Q.shape[1]):

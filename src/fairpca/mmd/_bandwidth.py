@@ -11,27 +11,16 @@ from scipy.spatial.distance import pdist
 
 from fairpca._utils.checks import check_bandwidth
 from fairpca._utils.typing import FloatArray, IntArray
+from fairpca.rows import PILOT_ROWS
 
 FOUR_SCALES = (2.0, 1.0, 0.5, 0.25)
-"""Factors of bandwidth="scales"."""
-
-ONE_SCALE = (1.0,)
-"""The factor of a single bandwidth."""
+"""Factors of bandwidth="scales", and of permutation tests: one median bandwidth is blind to fine differences."""
 
 WIDEST_SPAN = 1e4
 """Largest ratio of two factors: beyond, what the narrower shows is noise of single rows, or the wider shows nothing."""
 
-ALL_PAIRS_ROWS = 4096
-"""Up to this many rows all pairs are used."""
-
-N_PAIRS = 2**21
-"""Pairs of more rows: the median of as many is known to some hundredths of a percent."""
-
-MOST_ROWS = 2**17
-"""Rows at most that the pairs are made of."""
-
-ORDER = 20220222
-"""Seed of the one order in which rows are chosen and paired, whatever the random state of a fit is."""
+FIXED_SEED = 20220222
+"""Seed of what must be the same for the same rows, whatever the random state of a fit is."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +68,7 @@ class Scales:
         if isinstance(bandwidth, Scales):
             return bandwidth
         checked = check_bandwidth(bandwidth, ["median", "scales"], "a positive number or a fairpca.mmd.Scales")
-        return cls() if checked == "scales" else cls(ONE_SCALE, checked)
+        return cls() if checked == "scales" else cls((1.0,), checked)
 
     @property
     def is_single(self) -> bool:
@@ -111,7 +100,7 @@ def _check_factors(factors: Any) -> tuple[float, ...]:
 def median_bandwidth(Z: FloatArray, masses: FloatArray | None = None) -> float:
     """Return sigma = sqrt(median of |z_i - z_j|^2 over pairs / 2).
 
-    Above `ALL_PAIRS_ROWS` rows the median is one over `N_PAIRS` pairs, in which every row of at most `MOST_ROWS` occurs
+    Above `PILOT_ROWS` rows the median is one over two million pairs, in which each of those of `bandwidth_rows` occurs
     equally often. The same rows always give the same sigma.
 
     Parameters
@@ -129,7 +118,8 @@ def median_bandwidth(Z: FloatArray, masses: FloatArray | None = None) -> float:
     """
     if masses is not None:
         Z = Z[rows_by_mass(masses)]
-    Z = Z[bandwidth_rows(len(Z))] if len(Z) > MOST_ROWS else Z
+    chosen = bandwidth_rows(len(Z))
+    Z = Z if len(chosen) == len(Z) else Z[chosen]
     unit = _unit(Z)
     # Squares in this unit neither overflow nor vanish, but for rows so far that infinity will do.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -137,17 +127,19 @@ def median_bandwidth(Z: FloatArray, masses: FloatArray | None = None) -> float:
     return 1.0 if median is None else unit * math.sqrt(median / 2.0)
 
 
-def bandwidth_rows(n_rows: int) -> IntArray:
+def bandwidth_rows(n_rows: int, most: int = 2**17) -> IntArray:
     """Return the numbers, increasing, of the rows that are enough for the bandwidth of a table.
 
     Parameters
     ----------
     n_rows : int
         Rows of the table.
+    most : int, default=2**17
+        Rows at most. Each is in 16 pairs then; of fewer rows pairs would say less of the table.
     """
-    if n_rows <= MOST_ROWS:
+    if n_rows <= most:
         return np.arange(n_rows)
-    return np.sort(np.random.default_rng(ORDER).choice(n_rows, MOST_ROWS, replace=False, shuffle=False))
+    return np.sort(np.random.default_rng(FIXED_SEED).choice(n_rows, most, replace=False, shuffle=False))
 
 
 def rows_by_mass(masses: FloatArray) -> IntArray:
@@ -163,7 +155,7 @@ def rows_by_mass(masses: FloatArray) -> IntArray:
     edges = np.cumsum(masses)
     if np.all(masses == np.rint(masses)):
         return np.searchsorted(edges, bandwidth_rows(int(edges[-1])), side="right")
-    count = max(ALL_PAIRS_ROWS, len(masses))
+    count = max(PILOT_ROWS, len(masses))
     return np.searchsorted(edges, (bandwidth_rows(count) + 0.5) * (edges[-1] / count))
 
 
@@ -174,14 +166,17 @@ def _median_square(Z: FloatArray) -> float | None:
     return median if median else _median(squares[squares > 0])
 
 
-def _squared_distances(Z: FloatArray) -> FloatArray:
-    """Return |z_i - z_j|^2 of all pairs, or of pairs that are neighbours of some degree in a random ring."""
+def _squared_distances(Z: FloatArray, n_pairs: int = 2**21) -> FloatArray:
+    """Return |z_i - z_j|^2 of all pairs, or of pairs that are neighbours of some degree in a random ring.
+
+    The median of two million pairs is known to some hundredths of a percent.
+    """
     n = len(Z)
-    if n <= ALL_PAIRS_ROWS:
+    if n <= PILOT_ROWS:
         return pdist(Z, "sqeuclidean")
     # A random ring: neighbours in a sorted table are nearer than others.
-    ring = np.ascontiguousarray(Z[np.random.default_rng(ORDER).permutation(n)].T)
-    squares = np.zeros((min(N_PAIRS // n, (n - 1) // 2), n))
+    ring = np.ascontiguousarray(Z[np.random.default_rng(FIXED_SEED).permutation(n)].T)
+    squares = np.zeros((min(n_pairs // n, (n - 1) // 2), n))
     for coordinate in ring:
         twice = np.concatenate([coordinate, coordinate])
         for degree, row in enumerate(squares, start=1):

@@ -6,29 +6,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca import compiled
+from fairpca._utils.threads import MEMORY_NUMBERS
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.comparison import Comparison
-from fairpca.mmd._kernel import Islands
-from fairpca.rows import Rows, RowsInMemory, sum_of_block
+from fairpca.mmd._kernel import Clusters
+from fairpca.rows import PILOT_ROWS, Rows, RowsInMemory, sum_of_block
 
-SCOUT_ROWS = 4096
-"""Rows that suggest where the others are."""
-
-BODY_SHARE = 0.95
-"""Share of the rows that must be on one island for the others to be left out of its fit."""
-
-MOST_AXES, FIRST_AXES = 500, 64
-"""Axes up to which the coordinates of scouts are made, and how many of more axes tell who is far: where a twentieth of
-the rows moves the mean by a bandwidth, the variance along an axis is twenty squared bandwidths."""
+MANY_COLUMNS = 500
+"""Columns from which on products of all columns with each other take longer than a search in few directions."""
 
 FEW_COORDINATES = 64
 """Coordinates up to which compiled loops, which make no centred copy of the rows, are faster than products of BLAS."""
-
-SMALL_SHARE, MOST_NUMBERS = 0.25, 2**23
-"""Axes of a span, as a share of the columns, and numbers of its coordinates, 64 MB, up to which these are made."""
-
-FAR_MEAN = 1.0
-"""Distance in bandwidths of the mean of all rows from that of most of them from which on it is no origin."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +58,20 @@ class Coordinates:
         compiled.native.project(_plain(block), _plain(self.mean), _plain(self.matrix), out)
         return out.T
 
-    def pulled_back(self, block: AnyArray, forces: FloatArray) -> FloatArray:
-        """Return sum_i (x_i - mean) f_i', of shape (p, m): what forces on the y_i mean for the matrix.
+    def pulled_back(self, block: AnyArray, gradients: FloatArray) -> FloatArray:
+        """Return sum_i (x_i - mean) f_i', of shape (p, m): the gradient by the matrix, given those by the y_i.
 
         Parameters
         ----------
         block : ndarray of shape (n_block, p)
             Raw rows x_i.
-        forces : ndarray of shape (n_block, m)
+        gradients : ndarray of shape (n_block, m)
             f_i.
         """
         if not compiled.is_compiled():
-            return self.centred(block).T @ forces
-        out = np.empty((block.shape[1], forces.shape[1]))
-        compiled.native.pull_back(_plain(block), _plain(self.mean), np.ascontiguousarray(forces.T), out)
+            return self.centred(block).T @ gradients
+        out = np.empty((block.shape[1], gradients.shape[1]))
+        compiled.native.pull_back(_plain(block), _plain(self.mean), np.ascontiguousarray(gradients.T), out)
         return out
 
     def towards(self, matrix: FloatArray) -> "Coordinates":
@@ -102,7 +90,7 @@ class Coordinates:
 
 
 @dataclass(frozen=True, eq=False)
-class Scouts:
+class PilotSample:
     """Some rows in coordinates that are too many to make all of them.
 
     Attributes
@@ -124,9 +112,9 @@ class Scouts:
         """Return the first coordinates of each row; all of them for None."""
         return self._projected(replace(self.coordinates, matrix=self.coordinates.matrix[:, :n_axes]))
 
-    def made(self) -> "FloatArray | Scouts":
+    def made(self) -> "FloatArray | PilotSample":
         """Return the coordinates of all rows, or where these are too many what makes those that are asked for."""
-        return self if self.coordinates.matrix.shape[1] > MOST_AXES else self.along_first(None)
+        return self if self.coordinates.matrix.shape[1] > MANY_COLUMNS else self.along_first(None)
 
     def _projected(self, coordinates: Coordinates) -> FloatArray:
         return self.rows.sample(np.arange(self.rows.n_rows), coordinates.project)[0]
@@ -159,7 +147,7 @@ class MeasuredRows:
 
     def may_be_within(self, n_axes: int) -> bool:
         """Tell whether the coordinates along so many axes are few against the table, and fit into memory."""
-        return n_axes <= SMALL_SHARE * self.rows.n_columns and n_axes * self.rows.n_rows <= MOST_NUMBERS
+        return 4 * n_axes <= self.rows.n_columns and n_axes * self.rows.n_rows <= MEMORY_NUMBERS
 
     def within(self, axes: FloatArray) -> "MeasuredRows":
         """Return the same for frames in the span of axes of shape (r, k), with the coordinates along them made."""
@@ -167,12 +155,12 @@ class MeasuredRows:
         return replace(self, rows=rows, coordinates=Coordinates(np.zeros(axes.shape[1]), np.eye(axes.shape[1])))
 
     def spaced(self) -> FloatArray:
-        """Return y / sigma of the rows that `seen_from_the_body` has for a sample."""
+        """Return y / sigma of the rows that `seen_from_the_bulk` has for a sample."""
         sample, _ = self.rows.sample(spaced_indices(self.rows.n_rows), self.coordinates.project)
         return sample / self.bandwidth
 
     def gradient(self, total: FloatArray, rotation: FloatArray) -> FloatArray:
-        """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with forces f_i = dh / dz_i."""
+        """Return the gradient with respect to V, given sum_i (x_i - mean) f_i' with the gradients f_i = dh / dz_i."""
         return (self.coordinates.matrix.T @ total) @ (rotation.T / self.bandwidth)
 
     def gradients(self, totals: FloatArray, rotation: FloatArray) -> FloatArray:
@@ -190,52 +178,55 @@ class MeasuredRows:
         np.add.at(values, self.comparison.owner, columns)
         return values
 
-    def seen_from_the_body(self) -> tuple["MeasuredRows", FloatArray | Scouts]:
+    def seen_from_the_bulk(self) -> tuple["MeasuredRows", FloatArray | PilotSample]:
         """Return the same with an origin among most of the rows, and y / sigma of a sample from there.
 
-        The sample are rows evenly spaced through the table, at most `SCOUT_ROWS`. A row that is far from the others
+        The sample are rows evenly spaced through the table, at most `PILOT_ROWS`. A row that is far from the others
         moves the mean away from all of them: approximations that suit the neighbourhood of the origin would suit no
         row, and differences from it would have few digits.
         """
         rows = self.rows.taken(spaced_indices(self.rows.n_rows))
         in_bandwidths = Coordinates(self.coordinates.mean, self.coordinates.matrix / self.bandwidth)
-        scouts = Scouts(rows, in_bandwidths)
-        sample = scouts.along_first(FIRST_AXES if in_bandwidths.matrix.shape[1] > MOST_AXES else None)
-        body = main_body(sample)
-        if np.abs(sample[body].mean(axis=0)).max() <= FAR_MEAN:
-            return self, scouts.made()
-        mean = rows.taken(np.flatnonzero(body)).total(sum_of_block) / np.count_nonzero(body)
+        pilot = PilotSample(rows, in_bandwidths)
+        sample = pilot.along_first(FEW_COORDINATES if in_bandwidths.matrix.shape[1] > MANY_COLUMNS else None)
+        bulk = bulk_of(sample)
+        # A mean within a bandwidth of that of the bulk will do as the origin.
+        if np.abs(sample[bulk].mean(axis=0)).max() <= 1.0:
+            return self, pilot.made()
+        mean = rows.taken(np.flatnonzero(bulk)).total(sum_of_block) / np.count_nonzero(bulk)
         moved = replace(self, coordinates=replace(self.coordinates, mean=mean))
-        return moved, Scouts(rows, replace(in_bandwidths, mean=mean)).made()
+        return moved, PilotSample(rows, replace(in_bandwidths, mean=mean)).made()
 
 
 def spaced_indices(n_rows: int) -> IntArray:
-    """Return at most `SCOUT_ROWS` evenly spaced row numbers.
+    """Return at most `PILOT_ROWS` evenly spaced row numbers.
 
     Parameters
     ----------
     n_rows : int
         Number of rows to choose from.
     """
-    count = min(n_rows, SCOUT_ROWS)
+    count = min(n_rows, PILOT_ROWS)
     return np.arange(count, dtype=np.int64) * n_rows // count
 
 
-def main_body(Z: FloatArray) -> BoolArray:
-    """Return which rows belong to the main body: all, but for few that are too far away for the kernel to see.
+def bulk_of(Z: FloatArray, share: float = 0.95) -> BoolArray:
+    """Return which rows belong to the bulk: all, but for few that are too far away for the kernel to see.
 
     Parameters
     ----------
     Z : ndarray of shape (n, d)
         Rows in units of the bandwidth.
+    share : float, default=0.95
+        Share of the rows that must be in one cluster for the others to be left out.
     """
-    origins = Islands.of(Z).origins
+    origins = Clusters.of(Z).origins
     if origins is None:
         return np.ones(len(Z), dtype=bool)
-    islands, counts = np.unique(origins, return_counts=True)
-    if counts.max() < BODY_SHARE * len(Z):
+    clusters, counts = np.unique(origins, return_counts=True)
+    if counts.max() < share * len(Z):
         return np.ones(len(Z), dtype=bool)
-    return np.asarray(origins == islands[counts.argmax()])
+    return np.asarray(origins == clusters[counts.argmax()])
 
 
 def principal_rotation(Z: FloatArray) -> FloatArray:

@@ -1,7 +1,6 @@
-"""The plan: how many people an audit needs, before there is one."""
+"""Plans: how many people an audit or a promise about every classifier needs, before there is one."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +11,12 @@ from fairpca._utils.checks import check_bandwidth, check_confidence, check_integ
 from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.auditing import projections
 from fairpca.comparison import LARGEST_MMD2
-from fairpca.planning._population import Population, Sides
+from fairpca.planning._population import MOST_ROWS, Population, Sides
 from fairpca.plots import PlanDisplay
-
-MOST_ROWS = 10**9
-"""Rows beyond which no plan is sensible."""
+from fairpca.release import least_bound
 
 LEAST_PROJECTIONS = 100
 """Rows below which a spectrum is noise."""
-
-CURVE_ROWS = 10**5
-
-CURVE_POINTS = 65
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +167,20 @@ def plan(
     check_confidence(confidence)
     people, source = _people(n_components, Z, reduction, X, bandwidth)
 
-    def shown(n_rows: int) -> float:
-        return people.bound(*sides.split(n_rows), power, confidence)
+    def shown(m: int, n: int) -> float:
+        return people.bound(m, n, power, confidence)
 
-    needed = None if epsilon is None else sides.split(_least_rows(epsilon, sides.least_rows, shown))
-    supported = None if sides.today is None else people.bound(*sides.today, power, confidence)
+    needed = None if epsilon is None else sides.least_showing(epsilon, shown)
+    if epsilon is not None and needed is None:
+        raise ValueError(
+            f"epsilon={epsilon!r} is less than {MOST_ROWS:.0e} rows could show, {shown(*sides.split(MOST_ROWS)):.1e}: "
+            "no audit can certify it."
+        )
+    supported = None if sides.today is None else shown(*sides.today)
     n_rows = _curve_rows(sides.least_rows, *filter(None, [needed, sides.today]))
     return Plan(
         n_rows=n_rows,
-        epsilon=np.array([shown(n) for n in n_rows.tolist()]),
+        epsilon=np.array([shown(*sides.split(n)) for n in n_rows.tolist()]),
         target=epsilon,
         needed=needed,
         today=sides.today,
@@ -228,21 +226,102 @@ def _population_of(Z: FloatArray, bandwidth: Any) -> Population:
     return Population.of(Z, None if isinstance(bandwidth, str) or bandwidth is None else float(bandwidth))
 
 
-def _least_rows(epsilon: float, least: int, shown: Callable[[int], float]) -> int:
-    """Return the least number of rows of both groups that show epsilon, by bisection: more rows show less."""
-    if shown(MOST_ROWS) > epsilon:
-        raise ValueError(
-            f"epsilon={epsilon!r} is less than {MOST_ROWS:.0e} rows could show, {shown(MOST_ROWS):.1e}: no audit can "
-            "certify it."
-        )
-    few, enough = least - 1, MOST_ROWS
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if shown(middle) <= epsilon else (middle, enough)
-    return enough
-
-
 def _curve_rows(least: int, *marks: tuple[int, int]) -> Any:
-    """Return numbers of rows from the least that make sense to well beyond those that matter."""
-    most = min(MOST_ROWS, max([CURVE_ROWS, 10 * least, *(4 * sum(mark) for mark in marks)]))
-    return np.unique(np.rint(np.geomspace(least, max(most, 2 * least), CURVE_POINTS)).astype(np.int64))
+    """Return numbers of rows from the least that make sense to well beyond those that matter, 65 for a smooth curve."""
+    most = min(MOST_ROWS, max([10**5, 10 * least, *(4 * sum(mark) for mark in marks)]))
+    return np.unique(np.rint(np.geomspace(least, max(most, 2 * least), 65)).astype(np.int64))
+
+
+N_CELLS = (2, 16)
+"""Cells of a release: the coarsest, and one that keeps something of two or three components."""
+
+
+@dataclass(frozen=True)
+class PromisePlan:
+    """What can be promised with so many people, of groups that do not differ.
+
+    Attributes
+    ----------
+    target : float or None
+        The promise that is wanted.
+    needed : dict of int to tuple of int, or None
+        Rows of each group that it takes, by the number of cells of the release.
+    today : tuple of int or None
+        Rows of each group that there are.
+    supported : dict of int to float, or None
+        The smallest promise that these allow, by the number of cells.
+    confidence : float
+        Of the promise.
+    """
+
+    target: float | None
+    needed: dict[int, tuple[int, int]] | None
+    today: tuple[int, int] | None
+    supported: dict[int, float] | None
+    confidence: float
+
+    def __str__(self) -> str:
+        lines = []
+        if self.needed is not None and self.target is not None:
+            rows = "; ".join(f"{n} cells take about {m:,} and {k:,} rows" for n, (m, k) in self.needed.items())
+            lines.append(
+                f"To promise, with {100 * self.confidence:g} % confidence, that no decision has a gap above "
+                f"{100 * self.target:g} points: {rows}, if the released groups do not differ; more where they do."
+            )
+        if self.supported is not None and self.today is not None:
+            bounds = " and ".join(f"{100 * bound:.1f} points with {n} cells" for n, bound in self.supported.items())
+            first, second = self.today
+            lines.append(f"{first:,} and {second:,} rows to certify with allow promises of about {bounds} at best.")
+        return "\n".join(lines)
+
+
+def plan_promise(
+    target: float | None = None, *, groups: Any = (0.5, 0.5), rows: int | None = None, confidence: float = 0.95
+) -> PromisePlan:
+    r"""Say how many rows to certify with a promise about every classifier takes.
+
+    Where the released groups do not differ, T is about .4 \sqrt{(k - 1)(1/m + 1/n)} for k cells, and the promise is
+    T + c \sqrt{1/m + 1/n}, see `fairpca.any_classifier_bound`.
+
+    Parameters
+    ----------
+    target : float, default=None
+        The promise: the largest gap of any decision.
+    groups : pair of numbers, default=(0.5, 0.5)
+        Held-out rows that each of the two groups has today, or shares, whose sum is 1.
+    rows : int, default=None
+        Held-out rows of both groups today, where `groups` are shares.
+    confidence : float, default=0.95
+        Of the promise.
+
+    Returns
+    -------
+    plan : PromisePlan
+        Rows needed, and what those of today allow; `print` it.
+
+    Examples
+    --------
+    >>> from fairpca.planning import plan_promise
+    >>> found = plan_promise(0.1, groups=(200, 800))
+    >>> found.supported[2] > 0.1, sum(found.needed[2]) > 1000
+    (True, True)
+    """
+    sides = Sides.of(groups, rows)
+    check_confidence(confidence)
+    if target is not None:
+        check_number("target", target, above=0.0, below=1.0)
+    needed = None if target is None else {n: _needed(target, sides, n, confidence) for n in N_CELLS}
+    today = sides.today
+    supported = None if today is None else {n: min(1.0, least_bound(*today, confidence, n)) for n in N_CELLS}
+    return PromisePlan(target, needed, today, supported, confidence)
+
+
+def _needed(target: float, sides: Sides, n_cells: int, confidence: float) -> tuple[int, int]:
+    def shown(m: int, n: int) -> float:
+        return least_bound(m, n, confidence, n_cells)
+
+    needed = sides.least_showing(target, shown)
+    if needed is None:
+        least = shown(*sides.split(MOST_ROWS))
+        raise ValueError(f"target={target!r} is less than {MOST_ROWS:.0e} rows could show, {least:.1e}.")
+    return needed

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from numbers import Real
@@ -13,22 +14,15 @@ from scipy.stats import chi2
 from fairpca._utils.checks import check_integer
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import LARGEST_MMD2, People, Terms, compare
-from fairpca.inference import LEAST_ROWS, ComparedRows, FeatureRows, Spectrum, upper_bound
-from fairpca.mmd import median_bandwidth
+from fairpca.inference import LEAST_ROWS, SAMPLE_ROWS, ComparedRows, FeatureRows, Spectrum, upper_bound
+from fairpca.mmd import FIXED_SEED, median_bandwidth
+from fairpca.rows import PILOT_ROWS
 
 ROUNDING = 1e-9
+"""Sum of two shares and products with them are off by less: no row is added for it."""
 
-SEED = 20220222
-"""A plan depends on what it is asked only."""
-
-NORMAL_ROWS = 2**12
-"""Rows that stand for the normal distribution: sums of powers are known to a percent or two."""
-
-MOST_ROWS = 2**14
-"""Rows at most that a spectrum is taken from."""
-
-N_PARTS = 8
-"""Parts of the rows, by which it is seen how much larger the largest eigenvalue is for few rows."""
+MOST_ROWS = 10**9
+"""Rows beyond which no plan is sensible."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +74,29 @@ class Sides:
     def least_rows(self) -> int:
         """Rows of both at which the smaller group is just large enough."""
         return math.ceil((LEAST_ROWS - 1) / min(self.shares) + ROUNDING) + 1
+
+    def least_showing(self, target: float, shown: Callable[[int, int], float]) -> tuple[int, int] | None:
+        """Return the least rows in each that show a target, by bisection: more rows show less.
+
+        Parameters
+        ----------
+        target : float
+            What is to be shown.
+        shown : callable
+            What so many rows in each show.
+
+        Returns
+        -------
+        sizes : tuple of int or None
+            None where no sensible number of rows does.
+        """
+        if shown(*self.split(MOST_ROWS)) > target:
+            return None
+        few, enough = self.least_rows - 1, MOST_ROWS
+        while enough - few > 1:
+            middle = (few + enough) // 2
+            few, enough = (few, middle) if shown(*self.split(middle)) <= target else (middle, enough)
+        return self.split(enough)
 
     def split(self, n_rows: int) -> tuple[int, int]:
         """Return the rows in each of so many, rounded up."""
@@ -139,10 +156,11 @@ class Population:
         bandwidth : float, default=None
             sigma; by default that of the median heuristic.
         """
-        return cls.of(np.random.default_rng(SEED).normal(size=(NORMAL_ROWS, n_components)), bandwidth)
+        # As many rows give sums of powers to a percent or two; a plan depends on what it is asked only.
+        return cls.of(np.random.default_rng(FIXED_SEED).normal(size=(PILOT_ROWS, n_components)), bandwidth)
 
     @classmethod
-    def of(cls, Z: FloatArray, bandwidth: float | None = None) -> "Population":
+    def of(cls, Z: FloatArray, bandwidth: float | None = None, n_parts: int = 8) -> "Population":
         """Take the people whom projected rows are a sample of.
 
         Parameters
@@ -151,13 +169,15 @@ class Population:
             Rows, all groups together.
         bandwidth : float, default=None
             sigma; by default that of the median heuristic.
+        n_parts : int, default=8
+            Parts of the rows, by which it is seen how much larger the largest eigenvalue is for few rows.
         """
         sigma = median_bandwidth(Z) if bandwidth is None else bandwidth
-        rows = np.random.default_rng(SEED).permutation(len(Z))[:MOST_ROWS]
+        rows = np.random.default_rng(FIXED_SEED).permutation(len(Z))[:SAMPLE_ROWS]
         Z = Z[rows] - np.median(Z, axis=0)
         seen, n = _spectrum(Z, sigma), len(Z)
-        parts = [_spectrum(Z[k::N_PARTS], sigma).largest for k in range(N_PARTS)]
-        growth = max(0.0, (float(np.mean(parts)) - seen.largest) / ((N_PARTS - 1) / n))
+        parts = [_spectrum(Z[k::n_parts], sigma).largest for k in range(n_parts)]
+        growth = max(0.0, (float(np.mean(parts)) - seen.largest) / ((n_parts - 1) / n))
         largest = max(seen.largest - growth / n, 0.0)
         # The trace of the square of a covariance of n rows is too large by (sum l)^2 / n on average, and so on.
         second = max(seen.second - seen.first**2 / n, largest**2)
@@ -205,6 +225,6 @@ def _spectrum(Z: FloatArray, bandwidth: float) -> Spectrum:
     """Return the spectrum as an audit sees it, of one row: that of halves, divided by 1/m + 1/n."""
     halves = np.arange(len(Z)) % 2
     rows = ComparedRows.of(Z, compare(People(halves), len(Z), Terms(), LARGEST_MMD2))
-    found, _ = FeatureRows.draw(rows, bandwidth, np.random.default_rng(SEED)).by_chance(0)
+    found, _ = FeatureRows.draw(rows, bandwidth, np.random.default_rng(FIXED_SEED)).by_chance(0)
     scale = 1.0 / float(np.sum(halves == 0)) + 1.0 / float(np.sum(halves == 1))
     return Spectrum(found.first / scale, found.second / scale**2, found.third / scale**3, found.largest / scale)

@@ -14,14 +14,6 @@ from fairpca.plots.style import axes_or_new
 
 _HIGHLIGHT = "#D55E00"
 _ARROW = "0.25"
-_ROOM = 0.55
-"""Empty space for labels on either side, as a share of the width of the drawing."""
-
-_HEAD_ROOM = 0.14
-"""Empty space for the legend above the drawing, as a share of its height."""
-
-_LONGEST_ARROW = 0.9
-"""Length of the longest arrow, as a share of the distance from the origin to the edge of the drawing."""
 
 
 class BiplotDisplay:
@@ -147,14 +139,15 @@ class BiplotDisplay:
         drawn = self._features()
         loadings = self.components.T[drawn]
         reach = np.abs(self.projections).max(axis=0)
-        # The longest arrow that fits in every direction that an arrow has.
-        self.arrow_scale_ = _LONGEST_ARROW / float(np.max(np.abs(loadings) / reach))
+        # The longest arrow ends short of the edge of the rows in every direction that an arrow has.
+        self.arrow_scale_ = 0.9 / float(np.max(np.abs(loadings) / reach))
         low, high = self.projections.min(axis=0), self.projections.max(axis=0)
         tips = loadings * self.arrow_scale_
         low, high = np.minimum(low, tips.min(axis=0)), np.maximum(high, tips.max(axis=0))
         width, height = high - low
-        self.ax_.set_xlim(low[0] - _ROOM * width, high[0] + _ROOM * width)
-        self.ax_.set_ylim(low[1] - 0.04 * height, high[1] + _HEAD_ROOM * height)
+        # Empty space on either side for labels, and above for the legend.
+        self.ax_.set_xlim(low[0] - 0.55 * width, high[0] + 0.55 * width)
+        self.ax_.set_ylim(low[1] - 0.04 * height, high[1] + 0.14 * height)
         self.arrows_ = {j: self._arrow(j, tip) for j, tip in zip(drawn.tolist(), tips, strict=True)}
         self.labels_ = self._labels(drawn, tips)
         self.ax_.legend(frameon=False, loc="upper center", ncols=2, borderaxespad=0.2)

@@ -11,14 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
-_CELLS = 120
-"""Cells of the grid a side."""
-
 _MOST_ROWS = 5000
 """Rows of a group that its density is made of; more are thinned out evenly."""
-
-_WIDE = 0.005
-"""Share of the rows beyond the grid on either side: single far rows would make its cells too wide."""
 
 _MARGIN, _HEAD_ROOM = 0.05, 0.28
 """Empty space around the regions, and for the legend above them, as shares of their size."""
@@ -210,10 +204,11 @@ class DensityDisplay:
         return self
 
 
-def _grid(column: FloatArray) -> FloatArray:
-    low, high = np.quantile(column, [_WIDE, 1.0 - _WIDE])
+def _grid(column: FloatArray, n_cells: int = 120) -> FloatArray:
+    # Single far rows would make the cells too wide: a hundredth of them is beyond the grid.
+    low, high = np.quantile(column, [0.005, 0.995])
     room = _MARGIN * (high - low)
-    return np.linspace(low - room, high + room, _CELLS)
+    return np.linspace(low - room, high + room, n_cells)
 
 
 def _box(inside: BoolArray, x: FloatArray, y: FloatArray) -> FloatArray:

@@ -9,19 +9,9 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 from scipy import sparse
 
-from fairpca._utils.threads import LANES, run_all, run_lanes, single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, MEMORY_NUMBERS, N_SUMS, run_all, run_sequences, single_threaded_blas
 from fairpca._utils.typing import AnyArray
 from fairpca.rows._protocol import Partial, StratifiedDraw, Transform, shares, strata_of
-
-BLOCK_NUMBERS = 2**18
-"""Numbers in a block: 2 MB in float64, a share of the cache of one core."""
-
-WIDE, WIDE_BLOCK_NUMBERS = 1024, 2**22
-"""Columns of a table, and rows of its blocks, from which on products of columns take longer than a block takes to read,
-and numbers in such a block: 32 MB."""
-
-MOST_SUMMED = 2**26
-"""Numbers that partial sums may take, 512 MB, as long as two threads have work."""
 
 
 class ArrayRows:
@@ -49,32 +39,35 @@ class ArrayRows:
 
     @property
     def _height(self) -> int:
-        """Rows of a block; of wide tables more than the cache holds, since what is summed may be wide as well."""
-        if self.n_columns <= WIDE:
-            return BLOCK_NUMBERS // self.n_columns
-        return max(256, min(2 * WIDE, WIDE_BLOCK_NUMBERS // self.n_columns))
+        """Rows of a block; of wide tables more than the cache holds, since what is summed may be wide as well.
+
+        Products of the columns of few rows would take as long to add up as to make: a block of a wide table has 2,048
+        rows, or as many as 32 MB hold, but 256 at least.
+        """
+        height = BLOCK_NUMBERS // self.n_columns
+        return height if height >= 256 else max(256, min(2048, 16 * BLOCK_NUMBERS // self.n_columns))
 
     def total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return the sum over blocks, see `Rows.total`; runs in threads."""
         height = self._height
         starts = range(0, self.n_rows, height)
-        # What is summed may be a matrix of all columns by all columns, one for each lane.
-        n_lanes = min(LANES, len(starts), max(2, MOST_SUMMED // self.n_columns**2))
-        sums: list[Any] = [None] * n_lanes
+        # What is summed may be a matrix of all columns by all columns; two threads always have work.
+        n_sums = min(N_SUMS, len(starts), max(2, 2 * MEMORY_NUMBERS // self.n_columns**2))
+        sums: list[Any] = [None] * n_sums
 
-        def add_block(lane: int, start: int) -> None:
+        def add_block(sequence: int, start: int) -> None:
             block = slice(start, start + height)
             term = function(self._block(block), self.attached[block], *arguments)
-            sums[lane] = term if sums[lane] is None else sums[lane] + term
+            sums[sequence] = term if sums[sequence] is None else sums[sequence] + term
 
-        # Neighbouring blocks in a lane, so that a mapped file is read forwards.
-        edges = [len(starts) * edge // n_lanes for edge in range(n_lanes + 1)]
-        lanes = [
-            [partial(add_block, lane, start) for start in starts[first:last]]
-            for lane, (first, last) in enumerate(pairwise(edges))
+        # Neighbouring blocks in a sequence, so that a mapped file is read forwards.
+        edges = [len(starts) * edge // n_sums for edge in range(n_sums + 1)]
+        sequences = [
+            [partial(add_block, sequence, start) for start in starts[first:last]]
+            for sequence, (first, last) in enumerate(pairwise(edges))
         ]
         with single_threaded_blas():
-            run_lanes(lanes)
+            run_sequences(sequences)
         total: Partial = sums[0]
         for term in sums[1:]:
             total = total + term

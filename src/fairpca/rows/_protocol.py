@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+
+PILOT_ROWS = 4096
+"""Rows of a pilot sample: enough to see how a table is spread, and few enough to compare all pairs in milliseconds."""
 
 
 def sum_of_block(X: AnyArray, attached: AnyArray) -> FloatArray:
@@ -73,7 +76,7 @@ class StratifiedDraw:
         return np.bincount(self.strata, minlength=len(self.counts))
 
 
-def deal(strata: IntArray, n_parts: int, are_dealt: BoolArray) -> list[IntArray]:
+def stratified_parts(strata: IntArray, n_parts: int, are_split: BoolArray) -> list[IntArray]:
     """Return the rows of each of some parts, every part with its share of every stratum.
 
     Parameters
@@ -82,13 +85,13 @@ def deal(strata: IntArray, n_parts: int, are_dealt: BoolArray) -> list[IntArray]
         Number of the stratum of each row; the rows are in random order.
     n_parts : int
         Number of parts.
-    are_dealt : ndarray of bool of shape (n_strata,)
-        Whether the rows of a stratum are dealt; otherwise every part has all of them.
+    are_split : ndarray of bool of shape (n_strata,)
+        Whether the rows of a stratum are split; otherwise every part has all of them.
     """
-    by_stratum = [np.flatnonzero(strata == s) for s in range(len(are_dealt))]
+    by_stratum = [np.flatnonzero(strata == s) for s in range(len(are_split))]
     return [
         np.concatenate(
-            [rows[part::n_parts] if dealt else rows for rows, dealt in zip(by_stratum, are_dealt, strict=True)]
+            [rows[part::n_parts] if is_split else rows for rows, is_split in zip(by_stratum, are_split, strict=True)]
         )
         for part in range(n_parts)
     ]
@@ -118,6 +121,14 @@ class Addable(Protocol):
     """Anything with a sum."""
 
     def __add__(self, other: Self, /) -> Self: ...
+
+
+@dataclass(frozen=True, eq=False)
+class FieldSums:
+    """What blocks give whose sum has the sums of their fields."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 Partial = TypeVar("Partial", bound=Addable)

@@ -23,11 +23,6 @@ from fairpca.selection._held_out import HeldOut, by_position, check_parts, one_s
 from fairpca.selection._sequence import certificate_of, fixed_sequence, table_of, why_not
 from fairpca.solvers import Solver, solver_from
 
-N_TOLERANCES = 10
-
-SHARE_OF_CHANCE = 1.0 / 16.0
-"""Of the chance level: far below half of it variance falls, and new people differ no less."""
-
 
 class FairPCACV(TransformerMixin, BaseEstimator):
     r"""FairPCA at the loosest tolerance that held-out rows certify.
@@ -332,7 +327,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         return [(why_not(judgements[best], held, self.target, self.confidence), NotCertifiedWarning)]
 
 
-def default_tolerances(fitter: Fitter, solver: Solver) -> FloatArray:
+def default_tolerances(fitter: Fitter, solver: Solver, count: int = 10) -> FloatArray:
     """Return decreasing tolerances, from one that plain PCA meets on any rows to a sixteenth of the chance level.
 
     Parameters
@@ -341,12 +336,15 @@ def default_tolerances(fitter: Fitter, solver: Solver) -> FloatArray:
         The problem.
     solver : Solver
         Solves.
+    count : int, default=10
+        How many.
     """
     pca = fitter.fit(LARGEST_MMD2, solver, "pca")
     levels = fitter.chance.levels(pca.components.rows[: pca.components.n_live])
-    strictest = SHARE_OF_CHANCE * float(levels.min())
+    # Far below half of the chance level variance falls, and new people differ no less.
+    strictest = float(levels.min()) / 16.0
     loosest = max(float(pca.result.mmd2s.max()), 2.0 * float(levels.max()))
-    tolerances = np.geomspace(loosest, strictest, N_TOLERANCES)
+    tolerances = np.geomspace(loosest, strictest, count)
     # Plain PCA has a larger MMD^2 on some parts than on all rows.
     tolerances[0] = LARGEST_MMD2
     return tolerances

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from fairpca._utils.threads import blas_threads_for
-from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, IntArray
 from fairpca.comparison import Compared, Comparison, Measure, People
 from fairpca.estimator import FairPCA
 from fairpca.fitting import variance_kept
@@ -100,7 +98,8 @@ def one_split(share: float, compared: Compared, generator: np.random.Generator) 
     strata = strata_of(compared.attached)
     steps = np.floor(share * np.arange(len(strata) + 1) + generator.random())
     held_out = np.zeros(len(strata), dtype=bool)
-    held_out[_by_stratum(strata, generator)] = np.diff(steps) > 0
+    # One stratum after the other, in random order within each.
+    held_out[np.lexsort([generator.random(len(strata)), strata])] = np.diff(steps) > 0
     return Parts(np.flatnonzero(~held_out), np.flatnonzero(held_out))
 
 
@@ -136,11 +135,6 @@ def _sides(compared: Compared) -> dict[str, list[BoolArray]]:
         signs = [columns > 0, columns < 0] if measure.kind == "groups" else [columns != 0]
         found[measure.measured.name] = [np.asarray(sign.any(axis=1)) for sign in signs]
     return found
-
-
-def _by_stratum(strata: IntArray, generator: np.random.Generator) -> IntArray:
-    """Return rows one stratum after the other, in random order within each."""
-    return np.lexsort([generator.random(len(strata)), strata])
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +186,8 @@ class HeldOut:
         model : FairPCA
             Fitted to other rows.
         """
-        rows = replace(self.rows, Z=self._projections(model))
+        rows = replace(self.rows, Z=np.asarray(model.transform(self.X), dtype=np.float64))
         return Evidence.of(rows, model.bandwidth_, np.random.default_rng(self.seed))
-
-    def quietly(self) -> AbstractContextManager[None]:
-        """Keep BLAS to one thread where rows are few, while several models are judged."""
-        return blas_threads_for(self.rows.n_rows**2)
 
     def variance_kept(self, model: FairPCA) -> float:
         """Return the share of the variance of the rows, counted by their masses, that a model keeps.
@@ -208,9 +198,6 @@ class HeldOut:
             Fitted to other rows.
         """
         return variance_kept(model, self.X, self.rows.attached)
-
-    def _projections(self, model: FairPCA) -> FloatArray:
-        return np.asarray(model.transform(self.X), dtype=np.float64)
 
 
 def _on_rows(measure: Measure, rows: ComparedRows, j: int) -> Measure:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import FloatArray
 from fairpca.estimator import FairPCA
 from fairpca.inference import Evidence, upper_bound
@@ -73,7 +74,7 @@ class Judgement:
     @classmethod
     def of(cls, model: FairPCA, held: HeldOut, confidence: float) -> "Judgement":
         """Judge a model."""
-        with held.quietly():
+        with blas_threads_for(held.rows.n_rows**2):
             measured = held.measured(model)
             bounds = [measured.upper_bound(j, known, confidence) for j, known in enumerate(held.measures)]
         return cls(measured, np.array(bounds))

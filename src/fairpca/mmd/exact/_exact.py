@@ -8,17 +8,13 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
-from fairpca.mmd._bandwidth import ONE_SCALE
-from fairpca.mmd._forms import Factors, factor, weighted_form
-from fairpca.mmd._kernel import Islands, Mixture
-from fairpca.mmd.exact._gaussian import WIDE, gaussian_products, products_of_orders
+from fairpca.mmd._approximation import DiscrepancyAlong
+from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Clusters, Factors, Mixture, factor, weighted_form
 from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
+from fairpca.mmd.exact._products import gaussian_products, products_of_orders
 
-LARGEST_SINGLE = 1e15
-"""Coordinates, in bandwidths, whose products with each other stay within float32."""
-
-ONE_SIDED = 0.2
-"""Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as standing alone."""
+EXACT_ROWS = 5000
+"""Rows up to which comparing all pairs is as fast as anything else."""
 
 
 class ExactMMD:
@@ -60,7 +56,7 @@ class ExactMMD:
         weights: FloatArray,
         comparison: Comparison,
         bandwidth: float,
-        factors: Sequence[float] = ONE_SCALE,
+        factors: Sequence[float] = (1.0,),
     ) -> None:
         # Rows without weight take part in nothing.
         active = np.flatnonzero(weights.any(axis=1))
@@ -111,28 +107,28 @@ class ExactMMD:
         gradients : ndarray of shape (n_measures, p, d)
             Their gradients with respect to V.
         """
-        islands = self._islands(V)
-        smoothed, products = self._first_order_products(islands)
-        return self._by_measure(smoothed), self._pulled_back(islands, self._forces_by_measure(products, islands.local))
+        clusters = self._clusters(V)
+        smoothed, products = self._first_order_products(clusters)
+        return self._by_measure(smoothed), self._pulled_back(clusters, self._row_gradients(products, clusters.local))
 
-    def _first_order_products(self, islands: Islands) -> tuple[FloatArray, FloatArray]:
+    def _first_order_products(self, clusters: Clusters) -> tuple[FloatArray, FloatArray]:
         """Return KW, and the products of K_1 with the columns of `_with_moments`."""
-        moments = _with_moments(self._weights, islands.local)
+        moments = _with_moments(self._weights, clusters.local)
         if self._mixture.is_single:
-            products = gaussian_products(islands.positions, moments)
-            return products[:, :: 1 + islands.local.shape[1]], products
-        smoothed, products = products_of_orders(islands.positions, [self._weights, moments], self._mixture, (0, 1))
+            products = gaussian_products(clusters.positions, moments)
+            return products[:, :: 1 + clusters.local.shape[1]], products
+        smoothed, products = products_of_orders(clusters.positions, [self._weights, moments], self._mixture, (0, 1))
         return smoothed, products
 
-    def _forces_by_measure(self, products: FloatArray, Z: FloatArray) -> FloatArray:
-        """Return the forces of each measure, of shape (n_measures, d, n), given products as `_forces` has them."""
+    def _row_gradients(self, products: FloatArray, Z: FloatArray) -> FloatArray:
+        """Return the gradients of each measure by the rows, times -sigma / 2, of shape (n_measures, d, n)."""
         n, d = Z.shape
         by_weight = products.T.reshape(-1, 1 + d, n)
-        felt = by_weight[:, :1] * Z.T
-        felt -= by_weight[:, 1:]
-        if len(felt) == 1:  # the forms are numbers
-            return self._comparison.forms * (self._weights.T * felt[0])
-        return self._factors.forces(felt.transpose(1, 0, 2), self._weights.T)
+        slopes = by_weight[:, :1] * Z.T
+        slopes -= by_weight[:, 1:]
+        if len(slopes) == 1:  # the forms are numbers
+            return self._comparison.forms * (self._weights.T * slopes[0])
+        return self._factors.row_gradients(slopes.transpose(1, 0, 2), self._weights.T)
 
     def hessian(
         self,
@@ -163,22 +159,22 @@ class ExactMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
-        islands = self._islands(V)
-        Z, N = islands.local, islands.seen_locally(self._along(Q))
+        clusters = self._clusters(V)
+        Z, N = clusters.local, clusters.seen_locally(self._along(Q))
         weights = self._factored(multipliers)
         gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
         if not gains and self._mixture.is_single:
-            hessian = hessian_of_few(islands.positions, Z, N, weights[:, 0])
+            hessian = hessian_of_few(clusters.positions, Z, N, weights[:, 0])
             return with_chart_term(hessian, V, Q.shape[1], gradient)
         # Moments of wide rows cancel; squares of large numbers overflow.
-        enough = self._mixture.narrowing * np.abs(Z).max() < WIDE and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
+        enough = self._mixture.narrowing * np.abs(Z).max() < GAP and np.abs(N).max(initial=0.0) < LARGEST_SINGLE
         dtype = np.dtype(np.float32 if single_precision and enough and gains else np.float64)
-        positions, Z, N, weights = (each.astype(dtype, order="C") for each in (islands.positions, Z, N, weights))
+        positions, Z, N, weights = (each.astype(dtype, order="C") for each in (clusters.positions, Z, N, weights))
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
         hessian = moments.hessian(Z, N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
 
-    def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
+    def isolated_directions(self, V: FloatArray, smallest: FloatArray, one_sided: float = 0.2) -> FloatArray:
         """Return unit vectors towards rows that their neighbours do not balance.
 
         A row, or a few of mostly one sign, far from all others adds to h whatever V does in its neighbourhood: the
@@ -190,6 +186,8 @@ class ExactMMD:
             Loading matrix.
         smallest : ndarray of shape (n_measures,)
             Only rows that add more than this to an h_j count.
+        one_sided : float, default=0.2
+            Least |sum_j w_j k_ij| / sum_j |w_j| k_ij at a row i that counts as isolated.
 
         Returns
         -------
@@ -200,7 +198,7 @@ class ExactMMD:
         sizes = np.abs(columns)
         smoothed, nearby = np.hsplit(self._smoothed(V, np.hstack([columns, sizes])), 2)
         added = columns * smoothed
-        alone = added > ONE_SIDED * sizes * nearby
+        alone = added > one_sided * sizes * nearby
         rows = np.flatnonzero((alone & (added > smallest[self._comparison.owner])).any(axis=1))
         directions = self._X[rows].T
         return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
@@ -217,25 +215,62 @@ class ExactMMD:
         """Return the projections in units of the widest bandwidth, each coordinate in one piece."""
         return ((V.T / self._unit) @ self._X.T).T
 
-    def _islands(self, V: FloatArray) -> Islands:
-        return Islands.of(self._along(V))
+    def _clusters(self, V: FloatArray) -> Clusters:
+        return Clusters.of(self._along(V))
 
     def _smoothed(self, V: FloatArray, operand: FloatArray) -> FloatArray:
         """Return K @ operand."""
-        return gaussian_products(self._islands(V).positions, operand, self._mixture)
+        return gaussian_products(self._clusters(V).positions, operand, self._mixture)
 
-    def _pulled_back(self, islands: Islands, forces: FloatArray) -> FloatArray:
-        """Return -2 X'F / sigma of each F', of shape (n_forces, d, n).
+    def _pulled_back(self, clusters: Clusters, gradients: FloatArray) -> FloatArray:
+        """Return -2 X'F / sigma of each F', of shape (n_measures, d, n).
 
-        The forces on an island sum to 0, so that rows may be seen from anywhere.
+        The gradients of a cluster sum to 0, so that rows may be seen from anywhere.
         """
-        rows = self._X if islands.origins is None else islands.seen_locally(self._X)
-        total = (-2.0 / self._unit) * (forces.reshape(-1, forces.shape[2]) @ rows)
-        return total.reshape(len(forces), -1, total.shape[1]).transpose(0, 2, 1)
+        rows = self._X if clusters.origins is None else clusters.seen_locally(self._X)
+        total = (-2.0 / self._unit) * (gradients.reshape(-1, gradients.shape[2]) @ rows)
+        return total.reshape(len(gradients), -1, total.shape[1]).transpose(0, 2, 1)
 
     def _by_measure(self, smoothed: FloatArray) -> FloatArray:
         """Return the h_j, given KW."""
         return np.einsum("jab,ab->j", self._comparison.forms, self._weights.T @ smoothed)
+
+
+class RawRowsMMD(DiscrepancyAlong):
+    """Exact discrepancies of raw rows x, for frames V of their coordinates y = M'x: at V they are what they are at MV.
+
+    Coordinates along all axes take n p r multiply-adds, more than a whole search that looks at few of them. Here those
+    of a span are made when it is asked for, and frames in all axes go by way of the raw rows.
+
+    Parameters
+    ----------
+    exact : ExactMMD
+        That of frames in the raw columns.
+    matrix : ndarray of shape (p, r)
+        M, with any columns.
+    """
+
+    def __init__(self, exact: ExactMMD, matrix: FloatArray) -> None:
+        super().__init__(exact, matrix)
+        self._exact = exact
+
+    def along(self, axes: FloatArray) -> ExactMMD:
+        """Return the same for frames in a span, with its coordinates made."""
+        return self._exact.along(self._axes @ axes)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, in the span of V and Q."""
+        d, basis = V.shape[1], np.hstack([V, Q])
+        inside = np.eye(basis.shape[1])
+        span = self.along(basis)
+        return span.hessian(inside[:, :d], inside[:, d:], basis.T @ gradient, multipliers, single_precision)
 
 
 def with_chart_term(hessian: FloatArray, V: FloatArray, q: int, gradient: FloatArray) -> FloatArray:

@@ -7,26 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairpca._utils.threads import run_all, single_threaded_blas
+from fairpca._utils.threads import N_SUMS, run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.mmd._kernel import Mixture
-from fairpca.mmd.exact._gaussian import MANY_COLUMNS, weighted_products_of_orders, whole_and_half_products
-
-FEW = 8
-"""Weights below which products of columns cost more than they save."""
-
-PRODUCTS = 128
-"""Products of columns that are made and used at a time, so that they stay in the cache."""
-
-MOST_HALVED = 0.875
-"""Columns of z_a N for each row below which half of A (z_a N) pays: what it saves in the product with A it costs, where
-they are more, in the product with (z_a N)'."""
-
-PIECE = 2**15
-"""Numbers that are worked on at a time, so that they stay in the cache."""
-
-PARTS = 4
-"""Products that U'LU is made of, for as many threads; more would be too small for BLAS."""
+from fairpca.mmd.exact._products import MOST_RIGHT_SIDES, TILE, weighted_products_of_orders, whole_and_half_products
 
 
 def outer_sums(N: AnyArray, weights: AnyArray) -> AnyArray:
@@ -49,7 +33,8 @@ def outer_sums(N: AnyArray, weights: AnyArray) -> AnyArray:
     """
     q = N.shape[1]
     columns = np.ascontiguousarray(N.T)
-    if len(weights) < FEW:
+    # Of few sums products of columns cost more than they save.
+    if len(weights) < 8:
         return np.stack([((each * columns) @ N)[upper_indices(q)] for each in weights])
     starts = np.concatenate([[0], np.cumsum(q - np.arange(q))])
     sums = np.empty((len(weights), starts[-1]), dtype=N.dtype)
@@ -100,11 +85,12 @@ def _places(q: int) -> IntArray:
 
 
 def _pieces(q: int) -> list[range]:
-    """Return lines of the triangle, as many as have about `PRODUCTS` entries."""
+    """Return lines of the triangle, as many as have about `TILE / 2` entries."""
     pieces, start, size = [], 0, 0
     for k in range(q):
         size += q - k
-        if size >= PRODUCTS or k == q - 1:
+        # So many products of columns stay in the cache.
+        if size >= TILE // 2 or k == q - 1:
             pieces.append(range(start, k + 1))
             start, size = k + 1, 0
     return pieces
@@ -156,7 +142,7 @@ class KernelMoments:
         positions : ndarray of shape (n, d)
             Projections in units of the bandwidth, for the kernel; float32 or float64, like the others.
         Z : ndarray of shape (n, d)
-            The same, those of each island from an origin of its own (see `Islands`).
+            The same, those of each cluster from an origin of its own (see `Clusters`).
         N : ndarray of shape (n, q)
             Rows along the directions of the chart, likewise.
         weights : ndarray of shape (n, k)
@@ -168,7 +154,8 @@ class KernelMoments:
         one = weights if is_single else np.ones((len(Z), 1), dtype=Z.dtype)
         N = one * N
         scaled = scaled_copies(N, Z)
-        is_halved = MANY_COLUMNS < scaled.shape[1] < MOST_HALVED * len(Z)
+        # Where the z_a N are about as many as the rows, half of A (z_a N) costs in products with it what it saves.
+        is_halved = MOST_RIGHT_SIDES < scaled.shape[1] < 0.875 * len(Z)
         first = [one, one * Z, one * _pairs(Z), N]
         operands = [np.hstack(first if is_halved else [*first, scaled])]
         if not mixture.is_single:
@@ -223,7 +210,8 @@ class KernelMoments:
             first = 0 if self.is_halved else start // q * q
             np.matmul(self.scaled[:, start:stop].T, self.crossed[:, first:], out=crossings[start:stop, first:])
 
-        edges = [size * part // PARTS for part in range(PARTS + 1)]
+        # Half as many products as there are sequences: more would be too small for BLAS.
+        edges = [2 * size * part // N_SUMS for part in range(N_SUMS // 2 + 1)]
         run_all([partial(multiply, start, stop) for start, stop in pairwise(edges) if stop > start])
         return crossings
 
@@ -238,7 +226,7 @@ def are_many(d: int, q: int, n_weights: int) -> bool:
     n_weights : int
         Columns of W.
     """
-    return n_weights > 1 or 1 + d + d * (d + 1) // 2 + q * (d + 1) > MANY_COLUMNS
+    return n_weights > 1 or 1 + d + d * (d + 1) // 2 + q * (d + 1) > MOST_RIGHT_SIDES
 
 
 def scaled_copies(N: AnyArray, Z: AnyArray) -> AnyArray:
@@ -261,7 +249,7 @@ def _subtract_copies(crossed: AnyArray, Z: AnyArray, directions: AnyArray) -> No
     def subtract(rows: slice) -> None:
         blocks[rows] -= Z[rows, :, None] * directions[rows, None, :]
 
-    height = max(1, PIECE // max(1, crossed.shape[1]))
+    height = max(1, TILE**2 // max(1, crossed.shape[1]))
     run_all([partial(subtract, slice(start, start + height)) for start in range(0, len(Z), height)])
 
 
@@ -295,7 +283,7 @@ def hessian_of_few(positions: FloatArray, Z: FloatArray, N: FloatArray, weight: 
     Parameters
     ----------
     positions, Z : ndarray of shape (n, d)
-        Projections in units of the bandwidth, for the kernel and seen locally (see `Islands`).
+        Projections in units of the bandwidth, for the kernel and seen locally (see `Clusters`).
     N : ndarray of shape (n, q)
         Rows along the directions of the chart, seen locally.
     weight : ndarray of shape (n,)

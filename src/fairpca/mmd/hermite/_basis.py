@@ -9,21 +9,11 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from fairpca import compiled
+from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
-from fairpca.mmd._coordinates import main_body, principal_rotation
+from fairpca.mmd._coordinates import bulk_of, principal_rotation
+from fairpca.mmd._kernel import GAP, NEGLIGIBLE
 from fairpca.mmd.hermite._recipe import ProductTree, Recipe, hermite_table, lines_of_products, product_tree
-
-NARROWEST = 0.05
-"""Smallest standard deviation, in bandwidths, that a basis is made for: a null coordinate may come alive."""
-
-PIECE_ROWS = 512
-"""Rows whose features are made at a time, 4 MB of a thousand."""
-
-SMALLEST = 1e-14
-"""Eigenvalue, relative to the largest, below which a feature adds no digit to sums in float64."""
-
-FARTHEST = 1400.0
-"""Squared distance, in widths of the lowest function, from which on features are below every number that counts."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +32,7 @@ class HermiteBasis:
               \psi_n' &= -(1 - t) y \psi_n + \sqrt{1 - t^2} \sqrt{n}\, \psi_{n-1}.
 
     A feature is a product of one psi of each coordinate; the D products with the largest eigenvalues are kept, fewer
-    where others are below `SMALLEST`, and with each of them all of lower order.
+    where others are `NEGLIGIBLE`, and with each of them all of lower order.
 
     Attributes
     ----------
@@ -66,7 +56,7 @@ class HermiteBasis:
     below: IntArray
 
     @classmethod
-    def fit(cls, Z: FloatArray, n_features: int) -> "HermiteBasis":
+    def fit(cls, Z: FloatArray, n_features: int, narrowest: float = 0.05) -> "HermiteBasis":
         """Fit axes and spread to rows.
 
         Parameters
@@ -76,13 +66,15 @@ class HermiteBasis:
             to see them do not count: the features are 0 there.
         n_features : int
             D at most.
+        narrowest : float, default=0.05
+            Smallest standard deviation that the basis is made for: a null coordinate may come alive.
         """
-        Z = Z[main_body(Z)]
+        Z = Z[bulk_of(Z)]
         rotation = principal_rotation(Z)
-        squares = 6 * np.maximum((Z @ rotation).std(axis=0), NARROWEST) ** 2
+        squares = 6 * np.maximum((Z @ rotation).std(axis=0), narrowest) ** 2
         ratios = squares / (1 + np.sqrt(1 + squares)) ** 2
         tree = product_tree(list(range(Z.shape[1])), np.log(ratios), n_features)
-        tree = tree.first(int(np.count_nonzero(tree.logs >= math.log(SMALLEST))))
+        tree = tree.first(int(np.count_nonzero(tree.logs >= math.log(NEGLIGIBLE))))
         orders = tree.made_indices
         return cls(rotation, ratios, tree, orders, _neighbours(orders, 1), _neighbours(orders, -1))
 
@@ -127,7 +119,7 @@ class HermiteBasis:
         if compiled.is_compiled():
             return self.recipe.moments(Y, weights, squares)[:, self.recipe.is_feature]
         total = np.zeros((len(weights), self.n_features))
-        for piece in gen_batches(Y.shape[1], PIECE_ROWS):
+        for piece in gen_batches(Y.shape[1], rows_of_a_piece(self.n_features)):
             features = self.values(Y[:, piece])
             total += weights[:, piece] @ features.T
             if squares is not None:
@@ -150,7 +142,7 @@ class HermiteBasis:
             return self.recipe.slopes(Y, spread)
         found = np.empty((len(Y), len(coefficients) + 1, Y.shape[1]))
         raised = [self.raised(coefficients, a) for a in range(len(Y))]
-        for piece in gen_batches(Y.shape[1], PIECE_ROWS):
+        for piece in gen_batches(Y.shape[1], rows_of_a_piece(self.n_features)):
             features, y = self.values(Y[:, piece]), Y[:, piece]
             sums = np.vstack([coefficients @ features, 2 * squares_of(features)])
             for a, of_axis in enumerate(raised):
@@ -183,10 +175,6 @@ class HermiteBasis:
         """
         return self.slopes[a] * np.sqrt(self.orders[:, a] + 1.0) * _padded(coefficients)[:, self.above[a]]
 
-    def lowered(self, moments: FloatArray, a: int) -> FloatArray:
-        """Return the transpose of `raised`, applied to vectors of moments of shape (n_vectors, D)."""
-        return self.slopes[a] * np.sqrt(self.orders[:, a]) * _padded(moments)[:, self.below[a]]
-
     def reaches(self, Y: FloatArray) -> BoolArray:
         """Return which points the features reach: far away they are 0, all of them.
 
@@ -196,7 +184,7 @@ class HermiteBasis:
             Points, in the axes.
         """
         with np.errstate(over="ignore"):
-            return np.asarray((self.decay[:, None] * Y * Y < FARTHEST).all(axis=0))
+            return np.asarray((self.decay[:, None] * Y * Y < GAP**2).all(axis=0))
 
     @property
     def slopes(self) -> FloatArray:
@@ -233,6 +221,20 @@ def _neighbours(orders: IntArray, step: int) -> IntArray:
 def _padded(vectors: FloatArray) -> FloatArray:
     """Append the 0 that missing features have."""
     return np.concatenate([vectors, np.zeros((len(vectors), 1))], axis=1)
+
+
+def rows_of_a_piece(n_features: int) -> int:
+    """Return how many rows to make features of at a time.
+
+    As many numbers as the cache of all cores holds, 8 MB: fewer would fit that of one core, but then threads wait for
+    each other's interpreter lock, which every short operation takes. No fewer rows than keep a matrix product busy.
+
+    Parameters
+    ----------
+    n_features : int
+        Features of each row.
+    """
+    return max(32, min(4096, 4 * BLOCK_NUMBERS // max(1, n_features)))
 
 
 def squares_of(features: FloatArray) -> FloatArray:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from fairpca.comparison import Comparison
 from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
-from fairpca.mmd._forms import factor, weighted_form
+from fairpca.mmd._kernel import factor, weighted_form
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._hessian import WidenedBasis, second_order_field, second_order_sums_of_block
 from fairpca.mmd.hermite._passes import (
     Residuals,
-    forces_of_block,
+    gradients_of_block,
     moments_of_block,
     residuals_of_block,
     values_of_block,
@@ -77,26 +78,14 @@ class HermiteMMD:
         self.n_rows = rows.n_rows
         self.bandwidth = float(bandwidth)
         data = MeasuredRows(rows, coordinates, comparison, self.bandwidth)
-        self.measured, self._sample = data.seen_from_the_body()
+        self.measured, self._sample = data.seen_from_the_bulk()
         self._basis: HermiteBasis | None = None
         self.n_features = n_features
         self._seed = seed
         self._remainder = Remainder(self.measured, seed)
         self.factors: FloatArray = np.ones(self.n_measures)
 
-    def with_features(self, n_features: int) -> "HermiteMMD":
-        """Return the same discrepancy with another number of features, and no basis yet.
-
-        Parameters
-        ----------
-        n_features : int
-            D.
-        """
-        other = copy.copy(self)
-        other.n_features, other._basis = n_features, None
-        return other
-
-    def anchored(self, V: FloatArray, known: FloatArray | None = None) -> "HermiteMMD":
+    def anchored(self, V: FloatArray, known: FloatArray | None = None, n_features: int | None = None) -> "HermiteMMD":
         """Return the same discrepancy with the basis that suits V, and values that are exact there.
 
         What features leave out off the diagonal is a small share of h, and falls with it: values are multiplied by a
@@ -108,9 +97,12 @@ class HermiteMMD:
             Loading matrix.
         known : ndarray of shape (n_measures,), default=None
             The vector h at V; by default that of the features.
+        n_features : int, default=None
+            Number of features, if it is to be another.
         """
         anchored = copy.copy(self)
-        anchored._basis = HermiteBasis.fit(self._sample @ V, self.n_features)
+        anchored.n_features = n_features or self.n_features
+        anchored._basis = HermiteBasis.fit(self._sample @ V, anchored.n_features)
         anchored.factors = np.ones(self.n_measures)
         if known is not None:
             values = anchored.features_value(V)
@@ -121,12 +113,12 @@ class HermiteMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
         return AlignedMMD(self.anchored(V, known), V)
 
-    def curvature_around(self, V: FloatArray) -> AlignedMMD:
-        """Return what has the Hessian around V, for gradients that may be more accurate than the features are."""
-        return AlignedMMD(self.anchored(V), V)
+    def curvature_around(self, V: FloatArray, n_features: int = 256) -> AlignedMMD:
+        """Return what has the Hessian around V, of fewer features: it shapes steps but not where they end."""
+        return AlignedMMD(self.anchored(V, n_features=n_features), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
-        """Return the discrepancy for frames in a span, see `FirstOrderMMD`."""
+        """Return the discrepancy for frames in a span, see `SmoothMMD`."""
         inside = copy.copy(self)
         inside.measured, inside._sample = rows, rows.spaced()
         inside._remainder = Remainder(rows, self._seed)
@@ -166,43 +158,11 @@ class HermiteMMD:
         return self.factors * self.features_value(V)
 
     def value_and_bound(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-        r"""Return the best estimate of the vector h at V and bounds on its errors, without use of the factors.
-
-        With the residual r_i = 1 - \|Phi(z_i)\|^2 of the kernel at each row the estimate is h_D + sum_i w_i^2 r_i,
-        exact on the diagonal. Since the rest of the kernel is positive semidefinite, the exact h is at least h_D and at
-        most h_D + (sum_i \|w_i\| sqrt(r_i))^2.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r, d)
-            Loading matrix.
-
-        Returns
-        -------
-        values, bounds : ndarray of shape (n_measures,)
-            The estimates, and how far at most each is from the exact h_j but for rounding.
-        """
+        """Return the best estimate of the vector h at V and bounds on its errors, see `Remainder.value_and_bound`."""
         return self._remainder.value_and_bound(self._residuals(V, self._basis_at(V)))
 
     def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
-        """Return the vector h at V and its errors, given a sample of the rows, without use of the factors.
-
-        As `value_and_bound`, with what the features leave out off the diagonal computed for the rows where it can be
-        most, and estimated on the sample for the others: the errors are those of the estimate, exceeded with a
-        probability of about one in a thousand.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r, d)
-            Loading matrix.
-        sample : ResidualSample
-            Drawn from these rows, see `residual_sample`.
-
-        Returns
-        -------
-        values, errors : ndarray of shape (n_measures,)
-            The estimates and their errors.
-        """
+        """Return the vector h at V and its errors, given a `residual_sample`, see `Remainder.value_and_error`."""
         basis = self._basis_at(V)
         return self._remainder.value_and_error(V, basis, self._residuals(V, basis), sample)
 
@@ -242,7 +202,7 @@ class HermiteMMD:
         basis = self._basis_at(V)
         frame = self._frame(V, basis)
         values, moments = self._values(frame, basis)
-        total = self._total(forces_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
+        total = self._total(gradients_of_block, frame, basis, 2 * moments, self.measured.comparison.forms)
         gradients = self.measured.gradients(total, basis.rotation)
         return self.factors * values, self.factors[:, None, None] * gradients
 
@@ -321,3 +281,97 @@ class HermiteMMD:
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:
         """Return a sum over the rows with their weights."""
         return self.measured.rows.total(function, self.measured.comparison.weights, *arguments)
+
+
+class ScalesMMD:
+    r"""Discrepancies h_j = (1 / m) sum_l h_jl, where h_jl has a kernel of bandwidth sigma_l.
+
+    Parameters
+    ----------
+    scales : sequence of HermiteMMD
+        The h_l.
+    """
+
+    def __init__(self, scales: Sequence[HermiteMMD]) -> None:
+        self._scales = scales
+        # The narrowest kernel asks most of the origin.
+        narrowest = min(scales, key=lambda each: each.bandwidth)
+        self.measured, self.n_measures, self.n_rows = narrowest.measured, narrowest.n_measures, narrowest.n_rows
+
+    def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
+        """Return the discrepancy for use around V, see `Approximation`.
+
+        Features leave out more of the narrower kernels: each has a factor of its own, by an estimate of its part of h.
+        """
+        parts = [each.measured_at(V, np.full(self.n_measures, np.inf)).values for each in self._scales]
+        total = np.mean(parts, axis=0)
+        share = np.divide(known, total, out=np.ones_like(total), where=(total > 0) & (known > 0))
+        scales = [each.anchored(V, share * part) for each, part in zip(self._scales, parts, strict=True)]
+        return AlignedMMD(ScalesMMD(scales), V)
+
+    def curvature_around(self, V: FloatArray, n_features: int = 256) -> AlignedMMD:
+        """Return what has the Hessian around V, see `HermiteMMD.curvature_around`."""
+        return AlignedMMD(ScalesMMD([each.anchored(V, n_features=n_features) for each in self._scales]), V)
+
+    def within(self, rows: MeasuredRows, axes: FloatArray) -> "ScalesMMD":
+        """Return the discrepancy for frames in a span, see `SmoothMMD`."""
+        return ScalesMMD([each.within(replace(rows, bandwidth=each.bandwidth), axes) for each in self._scales])
+
+    def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
+        """Return the vector h at V with its errors, see `Approximation`."""
+        parts = [each.measured_at(V, error) for each in self._scales]
+        values, errors = (np.mean(each, axis=0) for each in zip(*((p.values, p.errors) for p in parts), strict=True))
+        return Measurement(values, errors)
+
+    def value(self, V: FloatArray) -> FloatArray:
+        """Return the vector (h_j) at V."""
+        return np.asarray(np.mean([each.value(V) for each in self._scales], axis=0))
+
+    def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the vector (h_j) and the gradients, of shape (n_measures, r, d)."""
+        values, gradients = zip(*(each.evaluate(V) for each in self._scales), strict=True)
+        return np.mean(values, axis=0), np.mean(gradients, axis=0)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `HermiteMMD.hessian`."""
+        arguments = V, Q, gradient, multipliers, single_precision
+        return np.asarray(np.mean([each.hessian(*arguments) for each in self._scales], axis=0))
+
+    def gradient_work(self, V: FloatArray) -> float:
+        """Return what the gradients at V cost."""
+        return sum(each.gradient_work(V) for each in self._scales)
+
+    def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
+        """Return what the Hessian at V in the chart B -> V + QB costs."""
+        return sum(each.hessian_work(V, Q) for each in self._scales)
+
+
+def features_mmd(
+    rows: Rows,
+    coordinates: Coordinates,
+    comparison: Comparison,
+    bandwidth: float,
+    factors: Sequence[float] = (1.0,),
+    n_features: int = 1000,
+    seed: int = 0,
+) -> HermiteMMD | ScalesMMD:
+    """Return the discrepancy of rows in time linear in them, for one bandwidth or several.
+
+    Parameters
+    ----------
+    rows, coordinates, comparison, n_features, seed
+        See `HermiteMMD`.
+    bandwidth : float
+        sigma.
+    factors : sequence of float, default=(1.0,)
+        The kernel is the mean of those of bandwidths sigma times these.
+    """
+    scales = [HermiteMMD(rows, coordinates, comparison, f * bandwidth, n_features, seed) for f in factors]
+    return scales[0] if len(scales) == 1 else ScalesMMD(scales)

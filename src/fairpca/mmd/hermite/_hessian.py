@@ -10,11 +10,10 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
+from fairpca.mmd._kernel import LARGEST_SINGLE
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._passes import pieces, workspace_for
-
-LARGEST_SINGLE = 1e15
-"""Coordinates, in bandwidths, whose products with each other stay within float32."""
+from fairpca.rows import FieldSums
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class WidenedBasis:
     .. math:: \partial_a \Phi_n = \kappa_a (\sqrt{n_a}\, \Phi_{n - e_a} - \sqrt{n_a + 1}\, \Phi_{n + e_a}), \quad
               \kappa_a^2 = (1 - t_a) / (1 + t_a),
 
-    so that sums over rows of the widened features, two to five times as many, tell those of all d derivatives.
+    so that sums over rows of the widened features, two to five times as many, give those of all d derivatives.
 
     Attributes
     ----------
@@ -136,8 +135,8 @@ def _raises(basis: HermiteBasis, coordinates: IntArray, orders: IntArray, parent
     return raises
 
 
-@dataclass(frozen=True)
-class SecondOrderSums:
+@dataclass(frozen=True, eq=False)
+class SecondOrderSums(FieldSums):
     r"""What the second derivatives of h = sum_b \|M_b\|^2 need of the rows.
 
     A move B along the directions of a chart moves row i by B'n_i, n_i its coordinates along these directions. With
@@ -149,16 +148,13 @@ class SecondOrderSums:
     Attributes
     ----------
     moments : ndarray of shape (n_widened, k, q)
-        sum_i w_ib n_ij Phi(y_i) of the widened features, which tell the derivatives of M.
+        sum_i w_ib n_ij Phi(y_i) of the widened features, which give the derivatives of M.
     bends : ndarray of shape (q * (q + 1) / 2, d * (d + 1) / 2)
         The second sum, for pairs j <= l and a <= c.
     """
 
     moments: FloatArray
     bends: FloatArray
-
-    def __add__(self, other: "SecondOrderSums") -> "SecondOrderSums":
-        return SecondOrderSums(self.moments + other.moments, self.bends + other.bends)
 
     def hessian(self, widened: WidenedBasis) -> FloatArray:
         """Return the second derivatives with respect to the columns of B as they were given, of shape (d, q, d, q).
@@ -253,19 +249,19 @@ def second_order_sums_of_block(
         features = widened.values(Y, workspace.view(dtype))
         along, piece_weights = along.astype(dtype), piece.weights.astype(dtype)
         moments += features @ (piece_weights[:, None] * along).reshape(k * q, len(piece.rows)).T
-        felt = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, len(piece.rows))
-        bends += _pair_sums(along, _bends((felt * piece_weights).sum(axis=1), Y.astype(dtype), widened.basis))
+        potentials = (field.reshape(-1, D).astype(dtype) @ features[:D]).reshape(len(field), k, len(piece.rows))
+        bends += _pair_sums(along, _bends((potentials * piece_weights).sum(axis=1), Y.astype(dtype), widened.basis))
     return SecondOrderSums(moments.reshape(len(moments), k, q), bends)
 
 
-def _bends(felt: AnyArray, Y: AnyArray, basis: HermiteBasis) -> AnyArray:
+def _bends(potentials: AnyArray, Y: AnyArray, basis: HermiteBasis) -> AnyArray:
     """Return the second derivatives of a potential at n points for each pair a <= c, of shape (n_pairs, n).
 
     d/dy_a sum c Phi = sum c^(a) Phi - (1 - t_a) y_a sum c Phi, and the same once more.
 
     Parameters
     ----------
-    felt : ndarray of shape (1 + d + n_pairs, n)
+    potentials : ndarray of shape (1 + d + n_pairs, n)
         The sums of c Phi, c^(a) Phi and c^(a)(c) Phi.
     Y : ndarray of shape (d, n)
         The points.
@@ -274,7 +270,7 @@ def _bends(felt: AnyArray, Y: AnyArray, basis: HermiteBasis) -> AnyArray:
     """
     d, decay = len(Y), basis.decay[:, None].astype(Y.dtype)
     pull = decay * Y
-    here, slopes, bends = felt[0], felt[1 : 1 + d], felt[1 + d :]
+    here, slopes, bends = potentials[0], potentials[1 : 1 + d], potentials[1 + d :]
     a, c = np.triu_indices(d)
     bends = bends - pull[c] * slopes[a] - pull[a] * (slopes[c] - pull[c] * here)
     bends[a == c] -= decay * here

@@ -1,4 +1,4 @@
-"""The passes over the rows of a Hermite discrepancy: moments, what features leave of the kernel, forces."""
+"""The passes over the rows of a Hermite discrepancy: moments, what features leave of the kernel, gradients."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator
@@ -12,19 +12,12 @@ from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
-from fairpca.mmd._forms import Factors
-from fairpca.mmd.hermite._basis import PIECE_ROWS, HermiteBasis, squares_of
-from fairpca.rows import strata_of
+from fairpca.mmd._kernel import Factors
+from fairpca.mmd.hermite._basis import HermiteBasis, rows_of_a_piece, squares_of
+from fairpca.rows import FieldSums, strata_of
 
 MOST_HEAVY = 512
-"""Rows at most whose residuals are treated exactly."""
-
-ROUNDING = 1e-6
-"""Share by which a weight must be above a level to count as above it, wherever it is computed."""
-
-PIECE_NUMBERS = 2**20
-"""Features at a time, 8 MB, a share of the cache of all cores. Fewer would fit the cache of one core, but then threads
-wait for each other's interpreter lock, which every short operation takes."""
+"""Rows at most whose residuals are treated exactly: all their pairs take a fraction of a millisecond."""
 
 
 def heaviness(weights: FloatArray, residuals: FloatArray) -> FloatArray:
@@ -80,7 +73,8 @@ class HeavyRows:
     @property
     def level(self) -> float:
         """Rows above it, `MOST_HEAVY` at most, are among the candidates, all of them."""
-        return (1 + ROUNDING) * float(self.heaviness.min()) if len(self.heaviness) > MOST_HEAVY else 0.0
+        # A row just above it must be so wherever its heaviness is computed again, which rounds otherwise.
+        return (1 + 1e-6) * float(self.heaviness.min()) if len(self.heaviness) > MOST_HEAVY else 0.0
 
     def above_level(self) -> "HeavyRows":
         """Return the rows above the level."""
@@ -99,8 +93,8 @@ class HeavyRows:
         return self.positions, self.weights, self.strata, self.residuals, self.heaviness
 
 
-@dataclass(frozen=True)
-class Residuals:
+@dataclass(frozen=True, eq=False)
+class Residuals(FieldSums):
     """Moments of the features, with what they leave of the kernel.
 
     Attributes
@@ -150,14 +144,6 @@ class Residuals:
         heavy = HeavyRows.of(Y.T, weights.T, strata, residual)
         return cls(moments, weights**2 @ residual, spread, heavy)
 
-    def __add__(self, other: "Residuals") -> "Residuals":
-        return Residuals(
-            self.moments + other.moments,
-            self.diagonal + other.diagonal,
-            self.spread + other.spread,
-            self.heavy + other.heavy,
-        )
-
 
 def residuals_at(basis: HermiteBasis, Z: FloatArray) -> FloatArray:
     """Return r of points of shape (n, d), in threads."""
@@ -167,7 +153,7 @@ def residuals_at(basis: HermiteBasis, Z: FloatArray) -> FloatArray:
         residuals[piece] = residuals_of_squares(squares_of(basis.values(np.ascontiguousarray(Z[piece].T))))
 
     with single_threaded_blas():
-        run_all([partial(fill, piece) for piece in gen_batches(len(Z), PIECE_ROWS)])
+        run_all([partial(fill, piece) for piece in gen_batches(len(Z), rows_of_a_piece(basis.n_features))])
     return residuals
 
 
@@ -233,7 +219,7 @@ def residuals_of_block(
     return total
 
 
-def forces_of_block(
+def gradients_of_block(
     X: AnyArray,
     attached: AnyArray,
     weights: RowWeights,
@@ -242,7 +228,7 @@ def forces_of_block(
     potentials: FloatArray,
     forms: FloatArray,
 ) -> FloatArray:
-    """Return sum_i (x_i - mean) f_i' with the force f_i, the gradient with respect to the position of row i.
+    """Return sum_i (x_i - mean) f_i' with the gradient f_i with respect to the position of row i.
 
     That is the gradient of w_i'P_j Phi and of the rest -c_ij |Phi(y_i)|^2 that makes the diagonal exact.
 
@@ -259,7 +245,7 @@ def forces_of_block(
     potentials : ndarray of shape (k, D)
         Coefficients c of the potential of each weight.
     forms : ndarray of shape (n_forms, k, k)
-        How much each weight of a row feels of each potential.
+        By which the weights of a row meet the potentials.
 
     Returns
     -------
@@ -268,10 +254,10 @@ def forces_of_block(
     """
     total, factors = np.zeros((X.shape[1], len(forms) * frame.matrix.shape[1])), Factors.of(forms)
     for piece in pieces(X, weights.of(attached), frame):
-        felt = basis.gradients(piece.Y, potentials)
-        forces = factors.forces(felt[:, :-1], piece.weights)
-        forces -= factors.diagonals(piece.weights)[:, None] * felt[:, -1]
-        total += frame.pulled_back(piece.rows, forces.reshape(total.shape[1], -1).T)
+        slopes = basis.gradients(piece.Y, potentials)
+        gradients = factors.row_gradients(slopes[:, :-1], piece.weights)
+        gradients -= factors.diagonals(piece.weights)[:, None] * slopes[:, -1]
+        total += frame.pulled_back(piece.rows, gradients.reshape(total.shape[1], -1).T)
     return total
 
 
@@ -289,15 +275,11 @@ def pieces(X: AnyArray, weights: FloatArray, frame: Coordinates, n_features: int
     n_features : int, default=0
         Features of each row that are made, all of them at once.
     """
-    height = _height(n_features)
+    height = rows_of_a_piece(n_features)
     for start in range(0, len(X), height):
         place = slice(start, start + height)
         Y = np.ascontiguousarray(frame.project(X[place]).T)
         yield Piece(place, X[place], Y, np.ascontiguousarray(weights[place].T))
-
-
-def _height(n_features: int) -> int:
-    return max(32, min(4096, PIECE_NUMBERS // max(1, n_features)))
 
 
 def workspace_for(n_features: int) -> FloatArray:
@@ -308,4 +290,4 @@ def workspace_for(n_features: int) -> FloatArray:
     n_features : int
         Features of each row.
     """
-    return np.empty(n_features * _height(n_features))
+    return np.empty(n_features * rows_of_a_piece(n_features))

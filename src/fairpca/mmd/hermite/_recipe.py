@@ -11,11 +11,8 @@ import numpy as np
 from fairpca import compiled
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 
-HERMITE = 0
-"""What the compiled loops call the tables of a recipe."""
-
 SIDE = 4
-"""Coefficients that the compiled loops read at a time."""
+"""Coefficients that the compiled loops read at a time: they are padded to a multiple of it."""
 
 
 @dataclass(frozen=True)
@@ -288,12 +285,12 @@ class Recipe:
         return found
 
     @cached_property
-    def _native(self) -> tuple[int, int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]:
+    def _native(self) -> tuple[int, int, FloatArray, FloatArray, IntArray, IntArray, IntArray, IntArray]:
         # A right line j meets the left ones up to the last i with counts[i] > j.
         conjugate = len(self.counts) - np.argmax(self.is_feature[::-1], axis=0).astype(np.int64)
         arrays = (self.sizes, self.products, self.counts, conjugate)
         integers = tuple(np.ascontiguousarray(each, dtype=np.int64) for each in arrays)
-        return HERMITE, self.left, self.right, self.axes, self.table, *integers  # type: ignore[return-value]
+        return self.left, self.right, self.axes, self.table, *integers  # type: ignore[return-value]
 
 
 def hermite_table(ratio: float, size: int) -> FloatArray:

@@ -11,34 +11,28 @@ import numpy as np
 from scipy.stats import t as student
 from sklearn.utils import gen_batches
 
-from fairpca._utils.threads import single_threaded_blas
+from fairpca._utils.threads import BLOCK_NUMBERS, single_threaded_blas
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import MeasuredRows
 from fairpca.mmd.exact import kernel_products
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._passes import HeavyRows, Residuals, heaviness, residuals_at
-from fairpca.rows import StratifiedDraw, deal
+from fairpca.rows import PILOT_ROWS, StratifiedDraw, stratified_parts
 
 N_PARTS = 16
-"""Parts of the sample; only pairs of rows within a part are compared."""
-
-FEWEST_DEALT = 16 * N_PARTS
-"""Rows of a group from which on they are dealt to the parts; fewer are in every part."""
-
-PIECE_ROWS = 4096 + 512
-"""Rows whose features are in memory at a time, 36 MB of a thousand: all of a small part."""
+"""Parts of the sample: only pairs of rows within a part are compared, a sixteenth of all."""
 
 CONFIDENCE = 0.999
 """Probability with which the error stays within the stated one."""
 
-PART_ROWS = (1024, 4096, 16384)
-"""Rows of the parts of the sample that tells what features leave out: the next where one is too few."""
+PART_ROWS = PILOT_ROWS // 4, PILOT_ROWS, 4 * PILOT_ROWS
+"""Rows of the parts of the sample by which it is estimated what features leave out: the next where one is too few."""
 
 
 @dataclass(frozen=True)
 class ResidualSample:
-    r"""Random rows, every group with its share, that tell what features leave out.
+    r"""Random rows, every group with its share, on which it is estimated what features leave out.
 
     With D features Phi the kernel is k = Phi'Phi + R. The features give the part of h that belongs to Phi, and a pass
     over the rows the diagonal of R. What remains, sum_{i != j} w_i w_j R(z_i, z_j), is small and has no preferred sign:
@@ -55,7 +49,7 @@ class ResidualSample:
     drawn : StratifiedDraw
         Those in the sample. Only their projections are ever in memory.
     order : ndarray of shape (k,)
-        Positions in `drawn` in the random order in which they are dealt.
+        Positions in `drawn` in the random order in which they are split.
     """
 
     data: MeasuredRows
@@ -71,7 +65,7 @@ class ResidualSample:
         data : MeasuredRows
             All rows.
         generator : numpy.random.Generator
-            Draws them and deals them to the parts.
+            Draws them and splits them into parts.
         part_rows : int
             Rows of each part, fewer where the table is short.
         """
@@ -112,7 +106,8 @@ class ResidualSample:
         """Return the rows of each part; strata that may have few light rows are in all of them."""
         strata = self.drawn.strata[self.order]
         light = np.bincount(strata, minlength=len(n_light)) * n_light / self.drawn.counts
-        return deal(strata, N_PARTS, light >= FEWEST_DEALT)
+        # Parts have 16 rows of a stratum that is split; a smaller one is in all of them.
+        return stratified_parts(strata, N_PARTS, light >= 16 * N_PARTS)
 
 
 @dataclass(frozen=True)
@@ -156,7 +151,7 @@ class _Sample:
 
         Every part gives an unbiased estimate, a U-statistic. The error is that of their mean, from the
         variance of the influence of single rows (twice what a row takes part in): with few pairs the estimates of
-        parts are skewed, and their own variance would tell less.
+        parts are skewed, and their own variance would say less.
 
         Parameters
         ----------
@@ -191,8 +186,8 @@ class _Sample:
         # Heavy rows that were drawn stay, without weight.
         stand_for = self.counts / drawn
         weights = self.weights[part] * (light * stand_for[stratum])[:, None]
-        smooth = self._felt_of_features(stratum, features, stand_for[:, None, None] * moments)
-        of_heavy, of_light, own = self._felt(part, weights) - smooth
+        smooth = self._feature_products(stratum, features, stand_for[:, None, None] * moments)
+        of_heavy, of_light, own = self._kernel_products(part, weights) - smooth
         without_self = own - self.residuals[part][:, None] * weights
         # Of n (n - 1) pairs of a stratum the part has k (k - 1).
         pairs = (1 - 1 / np.maximum(self.counts, 1)) / np.maximum(1 - 1 / drawn, 0.5)
@@ -211,7 +206,7 @@ class _Sample:
                 moments[s] += values[:, own] @ weights[piece][own]
         return light, moments
 
-    def _felt(self, part: IntArray, weights: FloatArray) -> FloatArray:
+    def _kernel_products(self, part: IntArray, weights: FloatArray) -> FloatArray:
         """Return K w at the rows of a part for heavy rows, for those of the part, and for those of their own stratum.
 
         The rows are sorted by strata; the result has the shape (3, n, n_columns).
@@ -226,15 +221,15 @@ class _Sample:
             own_products[own] = kernel_products(self.Z[part[own]], weights[own], 1.0)
         return np.stack([*np.hsplit(products, 2), own_products])
 
-    def _felt_of_features(self, stratum: IntArray, features: "_Features", moments: FloatArray) -> FloatArray:
-        """Return what the features have of `_felt`, given the moments of each stratum."""
-        felt = np.empty((3, len(stratum), moments.shape[2]))
+    def _feature_products(self, stratum: IntArray, features: "_Features", moments: FloatArray) -> FloatArray:
+        """Return what the features have of `_kernel_products`, given the moments of each stratum."""
+        products = np.empty((3, len(stratum), moments.shape[2]))
         together = np.hstack([self._heavy_moments, moments.sum(axis=0)])
         for piece, values in features:
-            felt[0, piece], felt[1, piece] = np.hsplit(values.T @ together, 2)
+            products[0, piece], products[1, piece] = np.hsplit(values.T @ together, 2)
             for s, own in _runs(stratum[piece]):
-                felt[2, piece][own] = values[:, own].T @ moments[s]
-        return felt
+                products[2, piece][own] = values[:, own].T @ moments[s]
+        return products
 
     @cached_property
     def _heavy_moments(self) -> FloatArray:
@@ -257,10 +252,12 @@ class _Features:
     Z: FloatArray
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
-        if len(self.Z) <= PIECE_ROWS:
+        # 32 MB: all of a small part, with the features that there are by default.
+        most = max(1, 16 * BLOCK_NUMBERS // self.basis.n_features)
+        if len(self.Z) <= most:
             yield slice(0, len(self.Z)), self._all
             return
-        for piece in gen_batches(len(self.Z), PIECE_ROWS):
+        for piece in gen_batches(len(self.Z), most):
             yield piece, self._of(piece)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Blocks of a Dask table and where tasks on them run: in threads here, or on a cluster that may lose workers."""
+"""Blocks of a Dask table, what runs on them, and where: in threads here, or on a cluster that may lose workers."""
 # SPDX-License-Identifier: MIT
 
 import gc
@@ -6,19 +6,172 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import reduce
 from itertools import count
+from operator import add
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from fairpca._utils.extras import require
-from fairpca._utils.threads import single_threaded_blas
-from fairpca.rows.dask._work import add_terms, aligned
+from fairpca._utils.threads import BLOCK_NUMBERS, single_threaded_blas
+from fairpca._utils.typing import AnyArray, IntArray
+from fairpca.rows._protocol import Transform, strata_of
 
-FAN_IN = 32
-"""Terms added in one task. Fixed, so that the same chunks give the same bits."""
+ALIGNMENT = 64
+"""Bytes of a line of the cache. BLAS sums in another order when an array starts elsewhere."""
 
-ATTEMPTS = 3
-"""How often a pass is tried when workers die faster than the scheduler can replace what they held."""
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A function of rows and what is attached to them, with the arguments that come after these.
+
+    Attributes
+    ----------
+    function : callable
+        The function.
+    arguments : tuple
+        The arguments.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __call__(self, X: AnyArray, attached: AnyArray) -> Any:
+        return self.function(X, attached, *self.arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """Rows picked from blocks; a sum holds those of the first, then those of the second.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_picked, p)
+        Rows.
+    attached : ndarray of shape (n_picked, k)
+        What is attached to them.
+    """
+
+    X: AnyArray
+    attached: AnyArray
+
+    def __add__(self, other: "Picked") -> "Picked":
+        return Picked(np.concatenate([self.X, other.X]), np.concatenate([self.attached, other.attached]))
+
+
+def total_of_block(X: AnyArray, attached: AnyArray, work: Work) -> Any:
+    """Return the sum of a function over pieces of a block that fit the cache, so that its temporaries stay small.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows, at least one.
+    attached : ndarray of shape (n_block, k)
+        What is attached to them.
+    work : Work
+        What to do with each piece.
+    """
+    # Pieces of an aligned block are aligned when their heights are multiples of ALIGNMENT.
+    height = max(256, BLOCK_NUMBERS // X.shape[1] // ALIGNMENT * ALIGNMENT)
+    pieces = (slice(start, start + height) for start in range(0, len(X), height))
+    with single_threaded_blas():
+        return reduce(add, (work(aligned(X[piece]), aligned(attached[piece])) for piece in pieces))
+
+
+def aligned(array: AnyArray) -> AnyArray:
+    """Return an array that starts at a line of the cache, so that a block that has travelled gives the same bits.
+
+    Parameters
+    ----------
+    array : ndarray
+        Returned as it is if it is aligned and contiguous.
+    """
+    if array.ctypes.data % ALIGNMENT == 0 and array.flags.c_contiguous:
+        return array
+    buffer = np.empty(array.nbytes + ALIGNMENT, dtype=np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    copy = buffer[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def add_terms(*terms: Any) -> Any:
+    """Return the sum of terms from left to right, as a task that waits for each."""
+    return reduce(add, terms)
+
+
+def rows_of_block(X: AnyArray, attached: AnyArray, indices: IntArray, transform: Transform | None) -> Picked:
+    """Return some rows of a block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    attached : ndarray of shape (n_block, k)
+        What is attached to them.
+    indices : ndarray of shape (k,)
+        Row numbers in the block.
+    transform : callable or None
+        Applied to them.
+    """
+    rows = X[indices]
+    return Picked(rows if transform is None else transform(rows), attached[indices])
+
+
+def attached_column_of_block(X: AnyArray, attached: AnyArray, position: int) -> list[AnyArray]:
+    """Return one number attached to each row; a sum of such lists has one entry for each block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Not used.
+    attached : ndarray of shape (n_block, k)
+        What is attached to the rows.
+    position : int
+        Which number.
+    """
+    return [attached[:, position]]
+
+
+def stratum_counts_of_block(X: AnyArray, attached: AnyArray) -> list[IntArray]:
+    """Return how many rows of each stratum a block has; a sum of such lists has one entry for each block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Not used.
+    attached : ndarray of int of shape (n_block, k)
+        The stratum of each row in the first column.
+    """
+    codes = strata_of(attached)
+    return [np.bincount(codes[codes >= 0])]
+
+
+def ranked_indices_of_block(X: AnyArray, attached: AnyArray, start: int, ranks: list[IntArray]) -> list[IntArray]:
+    """Return the numbers, in the table and of their stratum, of rows known by their rank among those of the stratum.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Not used.
+    attached : ndarray of int of shape (n_block, k)
+        The stratum of each row in the first column.
+    start : int
+        Number of the first row of the block in the table.
+    ranks : list of ndarray
+        For each stratum which of its rows in this block are wanted: 0 is the first.
+
+    Returns
+    -------
+    placed : list of one ndarray of shape (n_wanted, 2)
+        A sum of such lists has one entry for each block.
+    """
+    chosen = [start + np.flatnonzero(strata_of(attached) == code)[rank] for code, rank in enumerate(ranks)]
+    numbers = np.repeat(np.arange(len(ranks)), [len(each) for each in chosen])
+    return [np.column_stack([np.concatenate(chosen), numbers])]
 
 
 def is_dask(table: Any) -> bool:
@@ -78,7 +231,7 @@ class Tasks:
         return lazy(*arguments, dask_key_name=(self._name, next(self._numbers)))
 
 
-def tree_sum(terms: list[Any], name: str) -> Any:
+def tree_sum(terms: list[Any], name: str, fan_in: int = 32) -> Any:
     """Return the sum of delayed terms, neighbours first: a tree, so that no process holds all terms.
 
     Parameters
@@ -87,10 +240,12 @@ def tree_sum(terms: list[Any], name: str) -> Any:
         At least one.
     name : str
         Name of the tasks.
+    fan_in : int, default=32
+        Terms added in one task. Fixed, so that the same chunks give the same bits.
     """
     additions = Tasks(name)
     while len(terms) > 1:
-        groups = (terms[start : start + FAN_IN] for start in range(0, len(terms), FAN_IN))
+        groups = (terms[start : start + fan_in] for start in range(0, len(terms), fan_in))
         # Not as one list: Dask would optimize what is in a list on the spot.
         terms = [additions.call(add_terms, *group) for group in groups]
     return terms[0]
@@ -106,7 +261,14 @@ class Blocks:
     ----------
     *arrays : dask.array.Array
         Each of shape (n, anything), with one column chunk.
+
+    Attributes
+    ----------
+    attempts : int
+        How often a pass is tried when workers die faster than the scheduler can replace what they held.
     """
+
+    attempts = 3
 
     def __init__(self, *arrays: Any) -> None:
         self._arrays = arrays
@@ -128,7 +290,7 @@ class Blocks:
             Given for each array the list of its blocks, each a `dask.delayed.Delayed`, returns another. It is called
             for each attempt and should choose new names each time.
         """
-        for _ in range(ATTEMPTS - 1):
+        for _ in range(self.attempts - 1):
             with suppress(*_lost_data(self._client)):
                 return self._run_once(build)
             self._load()
@@ -169,7 +331,7 @@ def reachable(client: Any) -> Iterator[None]:
     Parameters
     ----------
     client : distributed.Client or None
-        The client whose status tells whether an error comes from there.
+        The client whose status says whether an error comes from there.
     """
     try:
         if client and client.status != "running":

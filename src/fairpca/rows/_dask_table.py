@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.extras import require
+from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca._utils.typing import AnyArray
-from fairpca.rows._array import BLOCK_NUMBERS
-from fairpca.rows.dask._blocks import compute, is_dask_frame, is_dask_series
+from fairpca.rows._dask_blocks import compute, is_dask_frame, is_dask_series
 
 _WAY_OUT = "drop or impute rows that are not finite."
 

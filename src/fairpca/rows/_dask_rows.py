@@ -9,17 +9,20 @@ import numpy as np
 
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.rows._array import ArrayRows
-from fairpca.rows._protocol import Partial, StratifiedDraw, Transform, shares
-from fairpca.rows.dask._blocks import Blocks, Tasks, is_dask_frame, tree_sum
-from fairpca.rows.dask._table import not_finite_of_block, number_dtype, refuse_first, refuse_not_finite
-from fairpca.rows.dask._work import (
+from fairpca.rows._dask_blocks import (
+    Blocks,
+    Tasks,
     Work,
     attached_column_of_block,
+    is_dask_frame,
     ranked_indices_of_block,
     rows_of_block,
     stratum_counts_of_block,
     total_of_block,
+    tree_sum,
 )
+from fairpca.rows._dask_table import not_finite_of_block, number_dtype, refuse_first, refuse_not_finite
+from fairpca.rows._protocol import Partial, StratifiedDraw, Transform, shares
 
 
 def map_rows_lazily(X: Any, transform: Transform, names: Sequence[str] | AnyArray) -> Any:

@@ -10,9 +10,6 @@ from scipy.linalg.lapack import dsyevd
 from fairpca._utils.checks import check_name
 from fairpca._utils.typing import FloatArray
 
-NULL = 1e-8
-"""Length of the live part of a unit vector below which it counts as null: rounding in a frame is far shorter."""
-
 
 def principal_angles(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the principal angles between span(first) and span(second) in degrees, largest first.
@@ -36,7 +33,7 @@ def projection_distance(first: FloatArray, second: FloatArray) -> float:
     return float(np.linalg.norm(np.sin(subspace_angles(first, second))))
 
 
-def split_null(frame: FloatArray, rank: int, shortest: float = NULL) -> tuple[FloatArray, FloatArray]:
+def split_null(frame: FloatArray, rank: int, shortest: float = 1e-8) -> tuple[FloatArray, FloatArray]:
     """Split a frame into columns with variance and columns that lie in the null axes exactly.
 
     A column of which 1e-9 is left outside the null axes has no variance that anyone could want, but what is left tells

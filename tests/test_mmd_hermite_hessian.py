@@ -157,10 +157,3 @@ def test_a_sample_serves_until_its_steps_have_cost_a_hessian_of_all_rows(rng):
     for _ in range(2):
         np.testing.assert_array_equal(case.hessian(mmd, gradient), of_all)
         assert (mmd.has_exact_hessian, mmd.hessian_rows) == (True, 3000)
-
-
-def test_a_hessian_of_all_rows_that_costs_no_more_than_that_of_a_sample_is_taken_at_once(rng):
-    case = Sampled(rng, 3000, 4, 2000)
-    mmd, fine = case.two_levels()
-    (gradient,) = mmd.evaluate(case.V)[1]
-    np.testing.assert_array_equal(case.hessian(mmd, gradient), case.hessian(fine, gradient))

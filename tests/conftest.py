@@ -66,6 +66,41 @@ def each_engine(request):
 
 
 @pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of two worker processes, some of which tests kill."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def idle_client(cluster):
+    """A client of the cluster that nobody uses unless it is told to."""
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(idle_client):
+    """Return a client that is the current one, with two workers."""
+    idle_client.wait_for_workers(2, timeout=30)
+    with idle_client.as_current():
+        yield idle_client
+
+
+@pytest.fixture(params=["threads", "cluster"])
+def where(request):
+    """Run a test without a client, then with one."""
+    if request.param == "cluster":
+        request.getfixturevalue("client")
+    return request.param
+
+
+@pytest.fixture(scope="session")
 def wheel_folder(tmp_path_factory):
     """A folder with the wheel, so that it comes over the network once."""
     folder = tmp_path_factory.mktemp("index")

@@ -64,11 +64,6 @@ def test_names_are_those_that_type_checkers_see():
     assert {*fairpca.__all__} <= {*dir(fairpca)}
 
 
-def test_folders_come_when_they_are_asked_for():
-    code = "import fairpca; print(fairpca.metrics.mmd2.__name__, fairpca.datasets.__name__)"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["mmd2", "fairpca.datasets"]
-
-
 @pytest.mark.parametrize("name", ["FairPSA", "_nothing", "__wrapped__"])
 def test_names_that_are_not_there_are_refused(name):
     with pytest.raises(AttributeError, match=f"'fairpca' has no attribute '{name}'"):

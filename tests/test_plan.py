@@ -85,14 +85,6 @@ def test_projections_take_the_place_of_the_normal_distribution(two_groups, rng):
     assert "300 projected rows" in str(of_model)
 
 
-def test_it_is_said_in_plain_words():
-    words = str(fairpca.plan(0.01, groups=(200, 800)))
-    assert "at most 0.01 takes" in words
-    assert "200 and 800 rows show at most 0.0" in words
-    assert "normal distribution in 2 dimensions" in words
-    assert "rows in all show at most" in str(fairpca.plan(n_components=1))
-
-
 def test_it_is_drawn_and_stays_as_it_is():
     found = fairpca.plan(0.01, groups=(200, 800))
     display = found.plot()

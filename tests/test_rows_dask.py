@@ -198,8 +198,6 @@ def frame_of(X, groups=None):
     return frame if groups is None else frame.assign(group=groups)
 
 
-def features(frame):
-    return frame[[name for name in frame.columns if name != "group"]]
 
 
 def compared(X, labels):

@@ -7,12 +7,8 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import pytest
-
 import fairpca
 from fairpca.compiled import HAS_COMPILED
-from fairpca.mmd import using_engine
-from fairpca.versions import environment
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,12 +21,6 @@ def test_versions_engine_blas_and_threads_are_printed(capsys):
     assert re.search(rf"^    pandas +{re.escape(version('pandas'))} \(fairpca\[frame\]\)$", printed, re.MULTILINE)
     assert re.search(rf"^    engine +{'compiled' if HAS_COMPILED else 'numpy'}$", printed, re.MULTILINE)
     assert re.search(r"^BLAS\n    \w+ .*, \d+ threads?$", printed, re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", ["compiled", "numpy"] if HAS_COMPILED else ["numpy"])
-def test_the_engine_is_the_one_that_runs(name):
-    with using_engine(name):
-        assert environment()["engine"] == name
 
 
 def test_extras_that_are_not_installed_are_said(monkeypatch, capsys):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from fairpca.comparison import Comparison, Contrast, People, Terms, compare
 from fairpca.geometry import Grassmann
@@ -66,3 +67,13 @@ def hessian_product(mmd, V, E, multipliers=None, step=1e-5):
 def riemannian_product(mmd, V, gradient, tangent, multipliers=None):
     """Return the product of the Hessian on the Grassmann manifold with a tangent vector, P(Hess h[eta]) - eta V'G."""
     return Grassmann().project(V, hessian_product(mmd, V, tangent, multipliers)) - tangent @ (V.T @ gradient)
+
+
+def dense_mmd2(Z, group, sigma):
+    """Return MMD^2 between two groups from its definition."""
+    A, B = (Z[group == label] / sigma for label in np.unique(group))
+
+    def mean(P, Q):
+        return np.exp(-cdist(P, Q, "sqeuclidean") / 2).mean()
+
+    return mean(A, A) + mean(B, B) - 2 * mean(A, B)

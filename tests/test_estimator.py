@@ -3,7 +3,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -14,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from comparisons import dense_mmd2
 from fairpca import FairPCA
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning
 from fairpca.geometry import projection_distance
@@ -41,15 +41,6 @@ def two_groups():
 def fitted(two_groups):
     X, group = two_groups
     return FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
-
-
-def dense_mmd2(Z, group, sigma):
-    A, B = Z[group == "a"], Z[group == "b"]
-
-    def mean(P, Q):
-        return np.exp(-cdist(P, Q, "sqeuclidean") / (2 * sigma**2)).mean()
-
-    return mean(A, A) + mean(B, B) - 2 * mean(A, B)
 
 
 def test_reported_numbers_agree_with_an_independent_computation(two_groups, fitted):

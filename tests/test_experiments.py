@@ -12,7 +12,6 @@ import pytest
 from experiments.__main__ import EXPERIMENTS, main
 from experiments.output import beside, escape, table, write_page
 from experiments.synthetic import group_losses
-from experiments.uci import TABLE1
 from fairpca.baselines import ReconstructionFairPCA
 from fairpca.datasets import make_ellipses
 
@@ -109,10 +108,6 @@ def test_the_two_goals_choose_different_directions(everything):
     assert float(fair["mmd2"]) < 5e-3 < float(equal["mmd2"])
 
 
-
-
-
-
 def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path):
     arguments = ["communality", *SMALL, "--splits", "2"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
@@ -161,8 +156,6 @@ def test_large_differences_are_marked():
     assert beside([10.0], [39.28, 5.17], 2)[2] == "-29.28 *"
     # A printed deviation of 0.00 may be anything up to half a unit of its last digit.
     assert beside([100.004], [100.0, 0.0], 2)[2] == "+0.00"
-
-
 
 
 def test_pages_say_the_same_in_markdown_and_html(tmp_path):

@@ -3,11 +3,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import ortho_group
 
-from comparisons import by_group, by_weights, exact_mmd
-from fairpca.comparison import Comparison
-from fairpca.mmd import Coordinates, HermiteMMD, Ledger, TwoLevelMMD
+from comparisons import by_weights, exact_mmd
+from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
 
@@ -44,11 +42,6 @@ class Case:
 def hessian_at(mmd, V, Q, **options):
     gradient = np.tensordot(MULTIPLIERS, mmd.evaluate(V)[1], axes=1)
     return mmd.hessian(V, Q, gradient, MULTIPLIERS, **options)
-
-
-def applied(hessian, B):
-    """Return the product of a Hessian with a move B in the chart, as a move."""
-    return (hessian @ B.T.ravel()).reshape(B.shape[::-1]).T
 
 
 @pytest.mark.parametrize(("d", "n_features"), [(1, 60), (2, 900), (3, 1500)])
@@ -97,63 +90,3 @@ def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
     expected = case.hessian(case.hermite(50))
     found = case.hessian(case.hermite(50, PickledBlocks, height=height))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-
-
-def test_of_an_aligned_discrepancy_it_turns_with_the_frame(rng):
-    case = Case(rng, 4)
-    mmd = case.hermite(30).around(case.V, np.zeros(2))
-    V = np.linalg.qr(case.V + 0.1 * case.Q[:, :4])[0]
-    Q = np.linalg.qr(np.hstack([V, case.Q]))[0][:, 4:]
-    B = rng.normal(size=(Q.shape[1], 4))
-    product = applied(hessian_at(mmd, V, Q), B)
-    turn = ortho_group.rvs(4, random_state=0)
-    np.testing.assert_allclose(applied(hessian_at(mmd, V @ turn, Q), B @ turn), product @ turn, rtol=0, atol=1e-10)
-
-
-class Sampled:
-    """All rows of a table with two groups, a sample of them, and a frame."""
-
-    def __init__(self, rng, n, d, n_sample):
-        self.X = rng.normal(size=(n, 12))
-        group = np.arange(n) % 2
-        self.X[group == 1] *= 1.3
-        self.codes, self.comparison = by_group(group)
-        self.sample = slice(0, n_sample)
-        self.coordinates = Coordinates(np.zeros(12), np.eye(12))
-        self.V, self.Q = np.eye(12, d), np.eye(12)[:, d:]
-        self.bandwidth = 3.0
-
-    def two_levels(self):
-        rows = ArrayRows(self.X, self.codes)
-        fine = HermiteMMD(rows, self.coordinates, self.comparison, self.bandwidth, n_features=100)
-        around = fine.around(self.V, np.zeros(1))
-        return TwoLevelMMD(around, fine.curvature_around(self.V), self.coarse(), Ledger()), around
-
-    def coarse(self):
-        codes = self.codes[self.sample]
-        sampled: Comparison = self.comparison.sampled(codes)
-        return exact_mmd(self.X[self.sample], codes, sampled, self.bandwidth)
-
-    def hessian(self, mmd, gradient):
-        return mmd.hessian(self.V, self.Q, gradient, np.ones(1))
-
-
-def test_a_sample_serves_until_its_steps_have_cost_a_hessian_of_all_rows(rng):
-    case = Sampled(rng, 3000, 4, 60)
-    mmd, fine = case.two_levels()
-    coarse, work = case.coarse(), fine.hessian_work(case.V, case.Q)
-    (gradient,) = mmd.evaluate(case.V)[1]
-    of_sample, of_all = case.hessian(coarse, gradient), case.hessian(fine, gradient)
-    assert not np.allclose(of_sample, of_all, rtol=0, atol=1e-3 * np.abs(of_all).max())
-
-    np.testing.assert_array_equal(case.hessian(mmd, gradient), of_sample)
-    n_gradients = int(np.ceil(work / fine.gradient_work(case.V)))
-    assert n_gradients > 1
-    for _ in range(n_gradients - 1):
-        mmd.evaluate(case.V)
-    np.testing.assert_array_equal(case.hessian(mmd, gradient), of_sample)
-    assert (mmd.has_exact_hessian, mmd.hessian_rows) == (False, 60)
-    mmd.evaluate(case.V)
-    for _ in range(2):
-        np.testing.assert_array_equal(case.hessian(mmd, gradient), of_all)
-        assert (mmd.has_exact_hessian, mmd.hessian_rows) == (True, 3000)

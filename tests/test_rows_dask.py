@@ -198,8 +198,6 @@ def frame_of(X, groups=None):
     return frame if groups is None else frame.assign(group=groups)
 
 
-
-
 def compared(X, labels):
     """Return the rows of a Dask table in blocks, the stratum of each, and the comparison of its groups."""
     rows = number_blocks(X)

@@ -69,11 +69,13 @@ def riemannian_product(mmd, V, gradient, tangent, multipliers=None):
     return Grassmann().project(V, hessian_product(mmd, V, tangent, multipliers)) - tangent @ (V.T @ gradient)
 
 
+def kernel(Z, sigma):
+    """Return the matrix of exp(-|z - z'|^2 / (2 sigma^2))."""
+    return np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
+
+
 def dense_mmd2(Z, group, sigma):
     """Return MMD^2 between two groups from its definition."""
-    A, B = (Z[group == label] / sigma for label in np.unique(group))
-
-    def mean(P, Q):
-        return np.exp(-cdist(P, Q, "sqeuclidean") / 2).mean()
-
-    return mean(A, A) + mean(B, B) - 2 * mean(A, B)
+    first = np.asarray(group) == np.unique(group)[0]
+    weights = first / first.sum() - ~first / (~first).sum()
+    return weights @ kernel(Z, sigma) @ weights

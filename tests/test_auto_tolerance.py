@@ -1,19 +1,18 @@
 """tolerance="auto": no less is asked for than half of the chance level, and what is said of that is true."""
 # SPDX-License-Identifier: MIT
 
-import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
+from comparisons import kernel
 from fairpca import FairPCA, fair_pca_path
 from fairpca.exceptions import ConvergenceWarning, EffortWarning, StrictToleranceWarning
 from fairpca.geometry import projection_distance
 from fairpca.metrics import mmd2_by_measure
 from fairpca.solvers import Status
-from people_tables import KINDS, NOTIONS, P, people
-from test_inference import kernel
+from people_tables import KINDS, NOTIONS, people
 
 
 def by_lot(rng, n, p=8):
@@ -75,25 +74,6 @@ def test_every_notion_and_kind(notion, kind):
     for measure in model.measures_:
         assert 0 < measure["mmd2"] <= measure["tolerance"] * (1 + 1e-9)
         assert measure["tolerance"] >= 0.4 * measure["chance_level"] > 0
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("container", "d"), [("memory", 4), ("file", 2), ("dask", 2)])
-def test_many_rows_wherever_they_are(rng, tmp_path, container, d):
-    X, group = apart(rng, 6000)
-    rows, groups = X, group
-    if container == "file":
-        np.save(tmp_path / "X.npy", X.astype(np.float32))
-        rows = np.load(tmp_path / "X.npy", mmap_mode="r")
-    if container == "dask":
-        rows, groups = da.from_array(X, chunks=(2000, P)), da.from_array(group, chunks=1500)
-    model = FairPCA(d, random_state=0).fit(rows, sensitive_features=groups)
-    Z = model.transform(X)
-    K = kernel(Z, model.bandwidth_)
-    chance = (1 / 2000 + 1 / 4000) * (1 - (K.sum() - len(Z)) / (len(Z) * (len(Z) - 1)))
-    assert model.converged_
-    assert model.chance_level_ == pytest.approx(chance, rel=0.03)
-    assert model.tolerance_ == pytest.approx(chance / 2, rel=0.13)
 
 
 @pytest.mark.parametrize("container", ["memory", "dask"])

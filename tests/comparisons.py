@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from fairpca.comparison import Comparison, Contrast, People, Terms, compare
 from fairpca.geometry import Grassmann
@@ -66,3 +67,15 @@ def hessian_product(mmd, V, E, multipliers=None, step=1e-5):
 def riemannian_product(mmd, V, gradient, tangent, multipliers=None):
     """Return the product of the Hessian on the Grassmann manifold with a tangent vector, P(Hess h[eta]) - eta V'G."""
     return Grassmann().project(V, hessian_product(mmd, V, tangent, multipliers)) - tangent @ (V.T @ gradient)
+
+
+def kernel(Z, sigma):
+    """Return the matrix of exp(-|z - z'|^2 / (2 sigma^2))."""
+    return np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
+
+
+def dense_mmd2(Z, group, sigma):
+    """Return MMD^2 between two groups from its definition."""
+    first = np.asarray(group) == np.unique(group)[0]
+    weights = first / first.sum() - ~first / (~first).sum()
+    return weights @ kernel(Z, sigma) @ weights

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,30 @@ from fairpca.mmd import using_engine
 from local_index import use_index
 
 REFERENCE = Path(os.environ.get("FAIRPCA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
+
+
+def _unexpected_skips(reporter):
+    """Return the reasons of skipped tests that FAIRPCA_MAY_SKIP, a regular expression of .ci/run, does not allow."""
+    allowed = os.environ.get("FAIRPCA_MAY_SKIP")
+    if allowed is None or reporter is None:
+        return []
+    reasons = {str(report.longrepr[2]) for report in reporter.stats.get("skipped", [])}
+    return sorted(reason for reason in reasons if not re.search(allowed, reason))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """Fail where a test was skipped for want of something that is promised to be there."""
+    if _unexpected_skips(session.config.pluginmanager.get_plugin("terminalreporter")) and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name what was promised and is not there."""
+    if reasons := _unexpected_skips(terminalreporter):
+        terminalreporter.section("skipped, but promised to run", red=True)
+        for reason in reasons:
+            terminalreporter.line(reason)
 
 
 @pytest.fixture
@@ -42,9 +67,9 @@ def two_groups(rng):
 
 
 def require_compiled():
-    """Skip without the compiled loops, which need a compiler at install time; on CI, where there is one, fail."""
+    """Skip without the compiled loops, which need a compiler at install time."""
     if not HAS_COMPILED:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("the compiled loops were not built: no C compiler?")
+        pytest.skip("the compiled loops were not built: no C compiler?")
 
 
 @pytest.fixture
@@ -63,6 +88,42 @@ def each_engine(request):
         require_compiled()
     with using_engine(request.param):
         yield
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of two worker processes, some of which tests kill."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def idle_client(cluster):
+    """A client of the cluster that nobody uses unless it is told to."""
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(idle_client):
+    """Return a client that is the current one, with two workers."""
+    idle_client.wait_for_workers(2, timeout=30)
+    with idle_client.as_current():
+        yield idle_client
+
+
+@pytest.fixture(params=["threads", "cluster"])
+def where(request):
+    """Run a test without a client, then with one."""
+    if request.param == "cluster":
+        request.getfixturevalue("client")
+    return request.param
 
 
 @pytest.fixture(scope="session")

@@ -1,23 +1,19 @@
 """The budget solver: its derivatives, and what its answers promise."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.linalg import null_space
 
-from comparisons import by_group, exact_parity, problem_of
+from comparisons import exact_parity, problem_of
 from fairpca import FairPCA, fair_pca_path
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
-from fairpca.problem import largest_ratio
 from fairpca.solvers import Budget, Status
-from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers.budget import _model
 from fairpca.solvers.budget._chart import Chart
-from fairpca.solvers.budget._lagrangian import Lagrangian, closest_multipliers
-from fairpca.solvers.budget._model import Metric, Model
+from fairpca.solvers.budget._lagrangian import Lagrangian
+from fairpca.solvers.budget._model import Model
 
 
 @pytest.fixture(params=[2, 3], ids=["two groups", "three groups"])
@@ -62,26 +58,6 @@ def test_gradients_in_a_chart_have_the_right_taylor_slope_away_from_the_centre(p
         assert taylor_slope(remainder, np.logspace(-4, -2, 10)) == pytest.approx(2, abs=0.1)
 
 
-@pytest.mark.parametrize("size", [0.0, 1e-9, 0.3, 30.0, 1e6])
-@pytest.mark.parametrize("shares", [(0.5, 0.3, 0.1, 0.1 - 1e-9, 1e-9, 0.0), (0.25, 0.25, 0.25, 0.25, 0.0, 0.0)])
-def test_a_chart_leads_to_orthonormal_frames_of_its_subspaces(problem, shares, size, rng):
-    rank = np.count_nonzero(shares)
-    problem = replace(problem, variances=np.array(shares), rank=rank, total=None)
-    frame = np.zeros((6, 2))
-    frame[:rank] = np.linalg.qr(rng.normal(size=(rank, 2)))[0]
-    chart = chart_at(frame, problem)
-    both = np.hstack([chart.V, chart.Q])
-    np.testing.assert_allclose(both.T @ both, np.eye(rank), atol=1e-13)
-    np.testing.assert_allclose((chart.V.T * shares) @ chart.V, np.diag(chart.theta), atol=1e-14)
-    np.testing.assert_allclose((chart.Q.T * shares) @ chart.Q, np.diag(chart.phi), atol=1e-14)
-    b = size * rng.normal(size=chart.dimension)
-    reached = chart.at(b, problem.evaluate).evaluation.point
-    np.testing.assert_allclose(reached.T @ reached, np.eye(2), atol=1e-12)
-    spanned = chart.V + chart.Q @ b.reshape(2, -1).T
-    outside = spanned - reached @ (reached.T @ spanned)
-    assert np.abs(outside).max() <= 1e-13 * max(1.0, np.abs(spanned).max())
-
-
 def test_a_model_is_exact_to_second_order(problem, multipliers, frame, rng):
     model, point = Model.around(problem.evaluate(frame), problem, multipliers)
     direction = rng.normal(size=model.chart.dimension)
@@ -97,88 +73,20 @@ def test_a_model_is_exact_to_second_order(problem, multipliers, frame, rng):
     assert taylor_slope(remainder, np.logspace(-2.3, -1.0, 8)) == pytest.approx(3, abs=0.2)
 
 
-def test_predicted_discrepancies_of_their_mixture_are_exact_to_second_order(problem, multipliers, frame, rng):
-    model, point = Model.around(problem.evaluate(frame), problem, multipliers)
-    direction = rng.normal(size=model.chart.dimension)
-
-    def remainder(t):
-        there = model.chart.at(t * direction, problem.evaluate).evaluation.discrepancies
-        return float(model.mixture @ (there - model.predicted_discrepancies(point, t * direction)))
-
-    assert taylor_slope(remainder, np.logspace(-2, -0.7, 8)) == pytest.approx(3, abs=0.3)
-
-
-def test_the_smallest_curvature_is_that_of_the_tangent_space(problem, multipliers, frame):
-    model, point = Model.around(problem.evaluate(frame), problem, multipliers)
-    hessian = model._lagrangian_hessian(point, next(lagrangians(problem, multipliers, point)))
-    for active in (multipliers > 0, multipliers > 0.7, multipliers > 5):
-        basis = null_space(np.vstack([point.discrepancy_gradients[active], np.zeros(model.chart.dimension)]))
-        expected = np.linalg.eigvalsh(basis.T @ hessian @ basis)[0]
-        assert model.smallest_curvature(point, multipliers, active) == pytest.approx(expected)
-
-
-def test_a_metric_shifts_an_indefinite_hessian_until_it_is_positive(rng):
-    H, g, three = np.diag([-1.0, 2.0, 5.0]), rng.normal(size=3), np.arange(3)
-    metric = Metric(H, three, np.diag(H))
-    assert metric.shift > 1.0
-    np.testing.assert_allclose((H + metric.shift * np.eye(3)) @ metric.solve(g), g)
-    assert not Metric(H, three, np.diag(H), may_shift=False).is_definite
-    positive = Metric(np.abs(H), three, np.diag(np.abs(H)), may_shift=False)
-    assert positive.is_definite
-    assert positive.shift == 0.0
-
-
-def test_a_metric_is_diagonal_outside_of_the_leading_coordinates(rng):
-    H, diagonal, g = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([9.0, 4.0, 9.0]), rng.normal(size=3)
-    whole = np.array([[2.0, 0.0, 1.0], [0.0, 4.0, 0.0], [1.0, 0.0, 3.0]])
-    np.testing.assert_allclose(Metric(H, np.array([0, 2]), diagonal).solve(g), np.linalg.solve(whole, g))
-    assert Metric(H, np.array([0, 2]), np.array([9.0, -1.0, 9.0])).shift > 1.0
-
-
-def test_closest_multipliers_leave_no_gradient_where_there_is_an_optimum(problem, frame):
-    here = problem.evaluate(frame)
-    wanted = np.array([3.0, 0.5, 1.0])[: problem.n_measures]
-    optimal = replace(here, variance_gradient=np.tensordot(wanted, here.discrepancy_gradients, axes=1))
-    np.testing.assert_allclose(closest_multipliers(optimal), wanted, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("discrepancies", "tolerances", "expected"),
-    [
-        ([0.2, 0.1], [0.1, 0.4], 2.0),
-        ([0.1], [0.0], np.inf),
-        ([0.0, -1e-18], [0.0, 1.0], 0.0),
-        ([5.0, np.nan], [1.0, 1.0], np.nan),
-        ([np.inf], [1.0], np.inf),
-        ([1e300], [1e-300], np.inf),
-    ],
-)
-def test_the_largest_ratio_is_that_of_the_tightest_tolerance(discrepancies, tolerances, expected):
-    np.testing.assert_equal(largest_ratio(np.array(discrepancies), np.array(tolerances)), expected)
-
-
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-4])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_budget_is_met_and_used(two_groups, tolerance, standardize):
+@pytest.mark.parametrize(("tolerance", "standardize"), [(1e-2, False), (1e-3, True), (1e-4, True)])
+def test_budget_is_met_and_used_and_keeps_more_than_repms(two_groups, tolerance, standardize):
     X, group = two_groups
-    model = FairPCA(2, tolerance=tolerance, standardize=standardize).fit(X, sensitive_features=group)
+    model, repms = (
+        FairPCA(2, tolerance=tolerance, standardize=standardize, solver=solver).fit(X, sensitive_features=group)
+        for solver in ("budget", "repms")
+    )
     assert model.converged_
     assert 0.99 * tolerance <= model.mmd2_ <= tolerance
     certificate = model.result_.certificate
     assert certificate.kkt_residual < 1e-2
     assert certificate.local_maximum
     assert certificate.budget_used == pytest.approx(model.mmd2_ / tolerance)
-    assert model.score(X) < certificate.variance_bound
-
-
-def test_budget_keeps_more_than_repms(two_groups):
-    X, group = two_groups
-    for tolerance in (1e-2, 1e-3, 1e-4):
-        budget, repms = (
-            FairPCA(2, tolerance=tolerance, solver=solver).fit(X, sensitive_features=group)
-            for solver in ("budget", "repms")
-        )
-        assert budget.score(X) > repms.score(X)
+    assert repms.score(X) < model.score(X) < certificate.variance_bound
 
 
 def test_no_nearby_subspace_in_the_budget_keeps_more(two_groups, rng):
@@ -195,14 +103,6 @@ def test_no_nearby_subspace_in_the_budget_keeps_more(two_groups, rng):
                 assert np.sum((scaled @ V) ** 2) <= kept + slack
 
 
-def test_evaluations_are_few_and_counted(reference):
-    for name, d in (("german", 2), ("german", 10), ("compas", 2)):
-        data = reference(name, 0)
-        result = FairPCA(d, tolerance=1e-3).fit(data["X_train"], sensitive_features=data["a_train"]).result_
-        assert 0 < result.n_gradients <= 60
-        assert 0 < result.n_hessians <= 15
-
-
 @pytest.mark.parametrize(("name", "d", "margin"), [("german", 2, 0.2), ("german", 10, 0.3), ("compas", 2, 0.1)])
 @pytest.mark.parametrize("split", [0, 1, 2])
 def test_more_variance_than_the_published_answer(reference, name, d, margin, split):
@@ -213,6 +113,8 @@ def test_more_variance_than_the_published_answer(reference, name, d, margin, spl
     assert model.converged_
     assert model.mmd2_ <= 1e-3
     assert 100 * (model.score(X) - published) > margin
+    assert 0 < model.result_.n_gradients <= 60
+    assert 0 < model.result_.n_hessians <= 15
 
 
 @pytest.mark.slow
@@ -257,15 +159,6 @@ def test_null_components_can_be_refused(two_groups):
     assert model.mmd2_ > 1e-4
 
 
-def test_more_starts_never_keep_less(two_groups):
-    X, group = two_groups
-    one, five = (
-        FairPCA(2, tolerance=1e-4, solver=Budget(n_starts=n), random_state=0).fit(X, sensitive_features=group)
-        for n in (1, 5)
-    )
-    assert five.score(X) >= one.score(X) - 1e-6
-
-
 def test_when_time_runs_out_the_best_point_comes_back_marked(reference):
     data = reference("adult", 0)
     with warnings.catch_warnings(record=True) as caught:
@@ -275,27 +168,6 @@ def test_when_time_runs_out_the_best_point_comes_back_marked(reference):
     assert model.result_.status is Status.OUT_OF_TIME
     assert not model.converged_
     assert any("max_seconds ran out" in str(warning.message) for warning in caught)
-
-
-def test_zero_tolerance_is_explained(two_groups):
-    X, group = two_groups
-    with pytest.raises(ValueError, match=r"tolerance=0.0 must be greater than 0 .* 1e-8 is the smallest"):
-        FairPCA(2, tolerance=0.0).fit(X, sensitive_features=group)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"n_starts": 0}, "n_starts=0 must be between 1 and 1000"),
-        ({"n_starts": 5000}, "n_starts=5000 must be between 1 and 1000"),
-        ({"max_cycles": 0}, "max_cycles=0 must be at least 1"),
-        ({"gain_tolerance": 0.0}, "gain_tolerance=0.0 must be greater than 0"),
-        ({"max_seconds": -1.0}, "max_seconds=-1.0 must be greater than 0"),
-    ],
-)
-def test_bad_settings_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
-        Budget(**settings)
 
 
 def test_a_hessian_on_leading_directions_leads_to_the_same_answer(reference, monkeypatch):
@@ -330,13 +202,6 @@ def test_steps_of_a_search_add_up_to_its_counts(two_groups):
     assert sum(step.seconds for step in result.steps) <= result.seconds
 
 
-def test_the_most_that_chance_shows_is_the_sum_of_squared_weights(rng):
-    group = rng.choice(["a", "b", "c"], size=200, p=[0.2, 0.3, 0.5])
-    codes, comparison = by_group(group)
-    squares = np.sum(comparison.columns.of(codes) ** 2, axis=0)
-    np.testing.assert_allclose(comparison.chance_ceilings, np.bincount(comparison.owner, squares))
-
-
 def test_far_below_chance_one_smooth_run_is_not_enough(many_optima):
     X, group = many_optima
     gains = []
@@ -351,7 +216,7 @@ def test_far_below_chance_one_smooth_run_is_not_enough(many_optima):
         assert searched.converged_
         gains.append(searched.result_.variance_kept - alone.result_.variance_kept)
     # The first run may be lucky; of an optimum that both find, each uses up what buys visible variance.
-    assert min(gains) >= -VISIBLE
+    assert min(gains) >= -1e-5
     assert max(gains) > 0.005
 
 
@@ -367,17 +232,6 @@ def test_cheap_starts_are_tried_below_a_fifth_of_what_chance_shows(many_optima):
         )
         assert found.variance_kept >= alone.variance_kept - 1e-6
         assert (found.n_gradients > alone.n_gradients) == is_searched
-
-
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
-def test_more_components_never_keep_less(two_groups):
-    X, group = flat(two_groups)
-    kept = [
-        FairPCA(d, tolerance=1e-4, bandwidth=3.0, random_state=0).fit(X, sensitive_features=group).result_
-        for d in (1, 2, 3)
-    ]
-    assert all(result.meets for result in kept)
-    assert np.all(np.diff([result.variance_kept for result in kept]) >= -1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")

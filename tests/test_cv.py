@@ -1,5 +1,6 @@
 import warnings
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,12 +10,12 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca import FairPCA, FairPCACV, audit
-from fairpca.comparison import People, Terms, compare
 from fairpca.exceptions import LeftOutWarning, NotCertifiedWarning
 from fairpca.metrics import mmd2
-from fairpca.selection._held_out import HeldOut, one_split
+from grouped_by_row import GroupedByRow
 from normal_people import NormalPeople
 from people_tables import people
 
@@ -40,6 +41,29 @@ def certified(data):
     return model.fit(X, sensitive_features=group)
 
 
+def test_any_table_of_attributes_and_the_seed_decide():
+    X, table = people()
+    names, known = [f"x{k}" for k in range(8)], table[["sex", "race"]]
+    index = np.arange(500)[::-1] * 7
+    frame, indexed = pd.DataFrame(X, columns=names, index=index), known.set_axis(index)
+    polars = pl.DataFrame({"sex": table["sex"].tolist(), "race": table["race"].tolist()})
+    mapping = {"sex": table["sex"].tolist(), "race": tuple(table["race"])}
+    tables = [(X, known), (X, polars), (X, mapping), (X, known.to_numpy().tolist()), (frame, indexed)]
+    models = [
+        FairPCACV(FairPCA(0.6), tolerances=[2.0], target=1.9, random_state=0).fit(rows, sensitive_features=known)
+        for rows, known in tables
+    ]
+    for model in models[1:]:
+        for name in ("test_mmd2", "test_excess", "test_variance"):
+            np.testing.assert_allclose(model.cv_results_[name], models[0].cv_results_[name])
+    Z = models[-1].set_output(transform="pandas").transform(frame)
+    assert list(Z.columns) == [f"fairpca{k}" for k in range(models[0].best_estimator_.n_components_)]
+    assert models[-1].feature_names_in_.tolist() == models[-1].best_estimator_.feature_names_in_.tolist() == names
+    assert models[0].best_estimator_.n_components_ == FairPCA(0.6).fit(X, sensitive_features=known).n_components_
+    other = FairPCACV(FairPCA(0.6), tolerances=[2.0], target=1.9, random_state=1).fit(X, sensitive_features=known)
+    assert other.cv_results_["test_mmd2"][0] != models[0].cv_results_["test_mmd2"][0]
+
+
 def test_it_projects_as_its_model_does(data, certified):
     X, _ = data
     np.testing.assert_array_equal(certified.transform(X), certified.best_estimator_.transform(X))
@@ -50,24 +74,6 @@ def test_it_projects_as_its_model_does(data, certified):
     assert certified.get_feature_names_out().tolist() == ["fairpca0", "fairpca1"]
     assert certified.score(X) == certified.best_estimator_.score(X)
     assert certified.bandwidth_ == certified.best_estimator_.bandwidth_
-
-
-def same_results(first, second):
-    numbers = [name for name in first.cv_results_ if name != "measure"]
-    for name in numbers:
-        np.testing.assert_allclose(first.cv_results_[name], second.cv_results_[name], rtol=1e-6, err_msg=name)
-    return first.best_index_ == second.best_index_
-
-
-def test_the_seed_decides(data):
-    X, group = data
-    first, again, other = (
-        FairPCACV(FairPCA(2), tolerances=[2.0], target=1.9, random_state=seed).fit(X, sensitive_features=group)
-        for seed in (0, 0, 1)
-    )
-    assert same_results(first, again)
-    np.testing.assert_array_equal(first.best_estimator_.components_, again.best_estimator_.components_)
-    assert first.cv_results_["test_mmd2"][0] != other.cv_results_["test_mmd2"][0]
 
 
 def test_default_tolerances_begin_with_plain_pca_and_end_below_chance(data):
@@ -108,13 +114,6 @@ def test_the_sequence_ends_with_the_first_failure(certified):
     assert certified.best_score_ == certified.cv_results_["test_variance"][best]
 
 
-def test_a_generous_target_keeps_plain_pca(data):
-    X, group = data
-    model = FairPCACV(FairPCA(2), tolerances=[2.0, 0.05], target=1.5, random_state=0).fit(X, sensitive_features=group)
-    assert model.best_tolerance_ == 2.0
-    assert model.certified_
-
-
 def test_a_target_that_so_few_rows_cannot_show_is_explained(data):
     X, group = data
     model = FairPCACV(FairPCA(2, standardize=False), tolerances=[0.05, 5e-3], target=1e-3, random_state=0)
@@ -135,52 +134,6 @@ def test_groups_that_differ_too_much_are_not_certified(data):
         )
 
 
-def test_every_measure_is_certified():
-    X, table = people()
-    known = {"sex": table["sex"].tolist(), "age": table["age"].to_numpy()}
-    model = FairPCACV(FairPCA(2), tolerances=[0.02, 0.005], target=0.5, random_state=0).fit(X, sensitive_features=known)
-    assert [measure["attribute"] for measure in model.certificate_.measures] == ["sex", "age"]
-    assert model.certificate_.upper_bound == max(measure["upper_bound"] for measure in model.certificate_.measures)
-
-
-KNOWN = {
-    "pandas": lambda table: table[["sex", "race"]],
-    "polars": lambda table: pl.DataFrame({"sex": table["sex"].tolist(), "race": table["race"].tolist()}),
-    "mapping": lambda table: {"sex": table["sex"].tolist(), "race": tuple(table["race"])},
-    "array": lambda table: table[["sex", "race"]].to_numpy(),
-    "list": lambda table: table[["sex", "race"]].to_numpy().tolist(),
-}
-
-
-@pytest.fixture(scope="module")
-def plain_table():
-    X, table = people()
-    model = FairPCACV(FairPCA(2), tolerances=[2.0], target=1.9, random_state=0)
-    return X, table, model.fit(X, sensitive_features=table[["sex", "race"]])
-
-
-@pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
-def test_any_table_of_attributes(plain_table, known):
-    X, table, expected = plain_table
-    model = FairPCACV(FairPCA(2), tolerances=[2.0], target=1.9, random_state=0).fit(X, sensitive_features=known(table))
-    for name in ("test_mmd2", "test_excess", "test_variance"):
-        np.testing.assert_allclose(model.cv_results_[name], expected.cv_results_[name])
-
-
-def test_frames_keep_their_names_and_odd_indices_do_not_matter(plain_table):
-    X, table, expected = plain_table
-    names = [f"x{k}" for k in range(8)]
-    index = np.arange(500)[::-1] * 7
-    frame, known = pd.DataFrame(X, columns=names, index=index), table[["sex", "race"]].set_axis(index)
-    model = FairPCACV(FairPCA(2), tolerances=[2.0], target=1.9, random_state=0).set_output(transform="pandas")
-    Z = model.fit_transform(frame, sensitive_features=known)
-    assert list(Z.columns) == ["fairpca0", "fairpca1"]
-    assert model.feature_names_in_.tolist() == model.best_estimator_.feature_names_in_.tolist() == names
-    np.testing.assert_allclose(model.cv_results_["test_mmd2"], expected.cv_results_["test_mmd2"])
-    model.set_params(target=1.8).fit(frame, sensitive_features=known)
-    assert model.best_estimator_.feature_names_in_.tolist() == names
-
-
 def test_labels_segments_weights_and_intersections():
     X, table = people()
     known = {"sensitive_features": table[["sex", "race"]], "sample_weight": table["weight"]}
@@ -189,6 +142,7 @@ def test_labels_segments_weights_and_intersections():
         X, table["y"], **known
     )
     assert len(model.certificate_.measures) == len(model.best_estimator_.measures_) == 6
+    assert model.certificate_.upper_bound == max(measure["upper_bound"] for measure in model.certificate_.measures)
     controlled = FairPCACV(FairPCA(2), tolerances=[2.0], target=1.9, random_state=0)
     controlled.fit(X, sensitive_features=table["sex"], control_features=table["department"])
     assert len(controlled.best_estimator_.measures_) == 2
@@ -201,34 +155,6 @@ def test_a_part_with_fewer_values_of_an_attribute_keeps_its_kind():
     model = FairPCACV(FairPCA(1), tolerances=[2.0], target=1.9, random_state=0).fit(X, sensitive_features=number)
     assert model.best_estimator_.sensitive_kinds_ == {"sensitive_features": "continuous"}
     assert [each["name"] for each in model.certificate_.measures] == list(model.best_estimator_.mmd2_by_measure_)
-
-
-def test_a_share_of_the_variance_is_the_same_number_of_components_everywhere(data):
-    X, group = data
-    model = FairPCACV(FairPCA(0.6), tolerances=[2.0], target=1.9, random_state=0).fit(X, sensitive_features=group)
-    whole = FairPCA(0.6, tolerance=2.0).fit(X, sensitive_features=group)
-    assert model.best_estimator_.n_components_ == whole.n_components_
-
-
-def test_weights_of_sides_sum_to_one_where_rare_combinations_are_absent():
-    sex, race = np.tile(["f", "m"], 30), np.repeat(["a", "b"], 30)
-    sex[30:] = np.where(np.arange(30) == 7, "f", "m")
-    compared = compare(People({"sex": sex, "race": race}), 60, Terms(), 2.0)
-    held_out = np.arange(0, 60, 3)
-    assert not np.any((sex == "f") & (race == "b") & np.isin(np.arange(60), held_out))
-    rows = HeldOut.of(np.zeros((60, 2)), compared, held_out, seed=0).rows
-    for j in range(2):
-        column = rows.columns_of(j)[:, 0]
-        np.testing.assert_allclose([column[column > 0].sum(), column[column < 0].sum()], [1.0, -1.0])
-
-
-def test_every_part_has_its_share_of_each_group(rng):
-    group = rng.choice(["a", "b", "c"], size=203, p=[0.6, 0.3, 0.1])
-    compared = compare(People(group), 203, Terms(), 2.0)
-    parts = one_split(0.3, compared, rng)
-    for g in "abc":
-        assert abs(np.sum(group[parts.held_out] == g) - 0.3 * np.sum(group == g)) < 1
-    assert len(parts.held_out) + len(parts.fitted) == 203
 
 
 def test_models_of_several_bandwidths_are_judged_at_one(data):
@@ -261,49 +187,6 @@ def test_people_who_are_left_out_are_named_once(data):
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"target": 0.0}, ValueError, "target=0.0 must be greater than 0"),
-        ({"target": -1e-3}, ValueError, "target=-0.001 must be greater than 0"),
-        ({"target": "small"}, TypeError, "target must be a number greater than 0"),
-        (
-            {"target": 0.1, "confidence": 1.0},
-            ValueError,
-            "confidence=1.0 must be a number of at least 0.5 and less than 1",
-        ),
-        ({"target": 0.1, "test_size": 1.5}, ValueError, "test_size=1.5 must be between 0 and 1"),
-        (
-            {"target": 0.1, "test_size": 0.04},
-            ValueError,
-            "test_size=0.04 leaves 15. rows of one side of 'a against b' to fit to and [67] to judge by; at least 5",
-        ),
-        ({"target": None}, ValueError, r'Without a target use FairPCA\(tolerance="auto"\)'),
-        ({"estimator": 2}, TypeError, r"estimator=2 must be a FairPCA, for example FairPCA\(n_components=2\)"),
-        ({"tolerances": [1e-3, 1e-2]}, ValueError, "tolerances must decrease"),
-        ({"tolerances": 1e-3}, ValueError, "a single tolerance is for FairPCA"),
-        ({"estimator": FairPCA(9)}, ValueError, "n_components=9 must be between 1"),
-        ({"estimator": FairPCA(solver="sdp")}, ValueError, "solver='sdp' is unknown"),
-        ({"estimator": FairPCA(fairness="equalized_odds")}, ValueError, "speaks of labels: pass them as y"),
-    ],
-)
-def test_bad_parameters_get_one_clear_sentence(data, parameters, error, message):
-    X, group = data
-    with pytest.raises(error, match=message):
-        FairPCACV(**({"target": 0.1} | parameters)).fit(X, sensitive_features=group)
-
-
-def test_groups_are_needed(data):
-    with pytest.raises(ValueError, match="sensitive_features=None: a tolerance is chosen by how groups differ"):
-        FairPCACV(FairPCA(2), target=0.1).fit(data[0], sensitive_features=None)
-
-
-def test_rows_must_be_in_memory(data):
-    array = pytest.importorskip("dask.array")
-    with pytest.raises(TypeError, match="needs them in memory; got a Dask collection"):
-        FairPCACV(FairPCA(2), target=0.1).fit(array.from_array(data[0]), sensitive_features=data[1])
-
-
 def test_a_failed_fit_learns_nothing(data):
     X, group = data
     model = FairPCACV(FairPCA(2), target=0.1)
@@ -311,6 +194,32 @@ def test_a_failed_fit_learns_nothing(data):
         model.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
     with pytest.raises(NotFittedError):
         model.transform(X)
+
+
+REFUSED = {
+    "target": {ValueError: [0.0, -1e-3, None], TypeError: ["small"]},
+    "confidence": {ValueError: [1.0]},
+    "test_size": {ValueError: [1.5, 0.04]},
+    "tolerances": {ValueError: [[1e-3, 1e-2], 1e-3]},
+    "estimator": {TypeError: [2]},
+    "n_components": {ValueError: [FairPCA(9)]},
+    "solver": {ValueError: [FairPCA(solver="sdp")]},
+    "pass them as y": {ValueError: [FairPCA(fairness="equalized_odds")]},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_named(data, name):
+    X, group = data
+    for error, values in REFUSED[name].items():
+        for value in values:
+            given = {"estimator": value} if isinstance(value, FairPCA) else {name: value}
+            with pytest.raises(error, match=name):
+                FairPCACV(**({"target": 0.1} | given)).fit(X, sensitive_features=group)
+    with pytest.raises(ValueError, match="sensitive_features=None: a tolerance is chosen by how groups differ"):
+        FairPCACV(FairPCA(2), target=0.1).fit(X, sensitive_features=None)
+    with pytest.raises(TypeError, match="needs them in memory; got a Dask collection"):
+        FairPCACV(FairPCA(2), target=0.1).fit(da.from_array(X), sensitive_features=group)
 
 
 @pytest.mark.slow
@@ -337,3 +246,15 @@ def test_the_population_is_known():
     model = FairPCA(2, tolerance=0.05).fit(X[:300], sensitive_features=group[:300])
     measured = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
     assert population.mmd2(model) == pytest.approx(measured, abs=0.004)
+
+
+@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
+@parametrize_with_checks(
+    [GroupedByRow(FairPCA(1, min_group_size=2), tolerances=[2.0], target=1.9, random_state=0)],
+    expected_failed_checks=lambda estimator: dict.fromkeys(
+        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+        "rows that are repeated may be on both sides of the split, a row with a weight is on one",
+    ),
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)

@@ -4,10 +4,8 @@
 import os
 import signal
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
-import distributed
 import numpy as np
 import pandas
 import pytest
@@ -21,15 +19,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def client():
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    )
-    with cluster, distributed.Client(cluster) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -83,22 +72,17 @@ def test_a_worker_killed_during_a_fit_costs_time_only(client, table):
     assert distance(model, expected) < 1e-9
 
 
-@pytest.mark.parametrize("with_client", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["cluster", "threads"])
-def test_parquet_files_are_fitted_and_projected_lazily(request, table, tmp_path, with_client):
-    if with_client:
-        request.getfixturevalue("client")
+def test_parquet_files_are_fitted_and_projected_lazily(client, table, tmp_path):
     X, group = table
     frame = pandas.DataFrame(X.astype(np.float32), columns=[f"x{j}" for j in range(12)]).assign(group=group)
     dd.from_pandas(frame, npartitions=4).to_parquet(tmp_path)
     files = dd.read_parquet(tmp_path)
     features = files.drop(columns="group")
-    scheduler = {} if with_client else {"scheduler": "threads"}
-    with dask.config.set(**scheduler):
-        model = fit(features, files["group"])
-        Z = model.transform(features)
-        assert isinstance(Z, dd.DataFrame)
-        assert Z.npartitions == files.npartitions
-        np.testing.assert_allclose(Z.compute(), model.transform(frame.drop(columns="group")), atol=1e-4)
+    model = fit(features, files["group"])
+    Z = model.transform(features)
+    assert isinstance(Z, dd.DataFrame)
+    assert Z.npartitions == files.npartitions
+    np.testing.assert_allclose(Z.compute(), model.transform(frame.drop(columns="group")), atol=1e-4)
     assert list(model.feature_names_in_) == list(features.columns)
     assert distance(model, fit(X.astype(np.float32), group)) < 1e-6
 

@@ -49,19 +49,6 @@ def test_other_columns_are_refused_in_the_words_of_scikit_learn(frame, fitted, c
     assert str(lazy.value) == str(in_memory.value)
 
 
-def test_names_are_checked_against_a_fit_on_a_dask_frame(frame, group):
-    model = FairPCA(2, tolerance=1e-2, random_state=0).fit(in_parts(frame), sensitive_features=group)
-    assert list(model.feature_names_in_) == NAMES
-    with pytest.raises(ValueError, match=r"unseen at fit time:\n- other\n.*now missing:\n- d"):
-        model.transform(in_parts(frame.rename(columns={"d": "other"})))
-
-
-def test_another_number_of_columns_is_refused(frame, group):
-    model = FairPCA(2, tolerance=1e-2).fit(frame.to_numpy(), sensitive_features=group)
-    with pytest.raises(ValueError, match="X has 3 features, but FairPCA is expecting 4"):
-        model.transform(in_blocks(frame)[:, :3])
-
-
 def test_arrays_without_names_get_the_warning_of_scikit_learn(frame, fitted):
     with pytest.warns(UserWarning, match="X does not have valid feature names, but FairPCA was fitted"):
         Z = fitted.transform(in_blocks(frame))

@@ -2,9 +2,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -15,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from comparisons import dense_mmd2
 from fairpca import FairPCA
-from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning, RankWarning
+from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, NullComponentsWarning
 from fairpca.geometry import projection_distance
 from fairpca.solvers import Budget, Status
 
@@ -28,33 +27,20 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-def same_subspace(first, second, atol=1e-5):
-    return projection_distance(first.components_.T, second.components_.T) < atol
-
-
-@pytest.fixture
-def two_groups(rng):
+@pytest.fixture(scope="module")
+def two_groups():
     """Return rows as everywhere, of eight columns: with six or fewer every fit searches from a dozen starts."""
-    group = np.repeat(["a", "b"], [180, 120])
+    rng, group = np.random.default_rng(0), np.repeat(["a", "b"], [180, 120])
     X = rng.normal(size=(300, 8)) @ rng.normal(size=(8, 8))
     X[group == "b"] += rng.normal(size=8)
     X[group == "b", 1] *= 1.5
     return X, group
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fitted(two_groups):
     X, group = two_groups
     return FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
-
-
-def dense_mmd2(Z, group, sigma):
-    A, B = Z[group == "a"], Z[group == "b"]
-
-    def mean(P, Q):
-        return np.exp(-cdist(P, Q, "sqeuclidean") / (2 * sigma**2)).mean()
-
-    return mean(A, A) + mean(B, B) - 2 * mean(A, B)
 
 
 def test_reported_numbers_agree_with_an_independent_computation(two_groups, fitted):
@@ -70,14 +56,6 @@ def test_reported_numbers_agree_with_an_independent_computation(two_groups, fitt
     assert fitted.score(X) == pytest.approx(fitted.explained_variance_ratio_.sum())
     assert fitted.score(X) == pytest.approx(fitted.result_.variance_kept)
     assert fitted.mmd2_ <= 1e-3
-
-
-def test_fairer_than_pca_at_a_price(two_groups, fitted):
-    X, group = two_groups
-    pca = PCA(2).fit_transform(StandardScaler().fit_transform(X))
-    assert dense_mmd2(pca, group, fitted.bandwidth_) > 20 * fitted.mmd2_
-    loose = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
-    assert loose.score(X) >= fitted.score(X)
 
 
 def test_without_sensitive_features_it_is_pca_and_says_so(two_groups):
@@ -104,35 +82,6 @@ def test_inverse_transform_is_the_closest_row(two_groups, fitted):
     np.testing.assert_allclose(residual @ fitted.components_.T, 0, atol=1e-10)
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-def test_constant_columns_stay_at_zero(two_groups, standardize):
-    X, group = two_groups
-    padded = np.column_stack([X, np.full(len(X), 0.1)])
-    model = FairPCA(2, standardize=standardize, tolerance=1e-3).fit(padded, sensitive_features=group)
-    np.testing.assert_allclose(model.components_[:, -1], 0, atol=1e-12)
-    plain = FairPCA(2, standardize=standardize, tolerance=1e-3).fit(X, sensitive_features=group)
-    np.testing.assert_allclose(model.components_[:, :-1], plain.components_, atol=1e-4)
-
-
-def test_standardizing_makes_units_irrelevant(two_groups, fitted):
-    X, group = two_groups
-    other = FairPCA(2, tolerance=1e-3).fit(X * 10.0 ** np.arange(8) + 5, sensitive_features=group)
-    np.testing.assert_allclose(other.components_, fitted.components_, atol=1e-5)
-
-
-def test_the_order_of_rows_does_not_matter(two_groups, fitted, rng):
-    X, group = two_groups
-    order = rng.permutation(len(X))
-    assert same_subspace(FairPCA(2, tolerance=1e-3).fit(X[order], sensitive_features=group[order]), fitted)
-
-
-def test_group_names_do_not_matter(two_groups, fitted):
-    X, group = two_groups
-    swapped = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=np.where(group == "a", "b", "a"))
-    np.testing.assert_allclose(swapped.components_, fitted.components_, atol=1e-10)
-    assert swapped.mmd2_ == pytest.approx(fitted.mmd2_, abs=1e-14)
-
-
 def test_duplicated_columns_change_nothing(two_groups, fitted):
     X, group = two_groups
     doubled = FairPCA(2, tolerance=1e-3).fit(np.hstack([X, X]), sensitive_features=group)
@@ -142,70 +91,25 @@ def test_duplicated_columns_change_nothing(two_groups, fitted):
     assert doubled.score(np.hstack([X, X])) == pytest.approx(fitted.score(X), abs=1e-6)
 
 
-def test_the_order_of_rows_changes_nothing_and_that_of_columns_hardly(two_groups, fitted, rng):
-    X, group = two_groups
-    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
-    by_rows = FairPCA(2, tolerance=1e-3).fit(X[rows], sensitive_features=group[rows])
-    np.testing.assert_array_equal(by_rows.components_, fitted.components_)
-    by_columns = FairPCA(2, tolerance=1e-3).fit(X[:, columns], sensitive_features=group)
-    assert by_columns.result_.variance_kept == pytest.approx(fitted.result_.variance_kept, abs=1e-6)
-
-
 @pytest.mark.parametrize("init", ["mean-matched", "pca", "auxiliary"])
-def test_same_seed_same_bits(two_groups, init):
+def test_same_seed_same_bits_and_the_data_are_left_alone(two_groups, init):
     X, group = two_groups
+    before = X.copy()
     first, second = (
         FairPCA(2, init=init, random_state=3, tolerance=1e-3).fit(X, sensitive_features=group) for _ in range(2)
     )
     np.testing.assert_array_equal(first.components_, second.components_)
     assert first.mmd2_ == second.mmd2_ <= 1e-3
+    np.testing.assert_array_equal(X, before)
 
 
 def test_a_given_start_is_used(two_groups, fitted):
     X, group = two_groups
     steps = []
     again = FairPCA(2, init=fitted.components_, tolerance=1e-3, callback=steps.append).fit(X, sensitive_features=group)
-    assert same_subspace(again, fitted, atol=1e-2)
+    assert projection_distance(again.components_.T, fitted.components_.T) < 1e-2
+    assert tuple(steps) == again.result_.steps
     assert steps[0].variance_kept == pytest.approx(fitted.result_.variance_kept, abs=1e-3)
-
-
-def test_more_components_than_dimensions_work_and_warn(two_groups):
-    X, group = two_groups
-    flat = np.hstack([X, X[:, :2] @ [[1.0, 2.0], [3.0, 4.0]]])
-    with pytest.warns(RankWarning, match="n_components=9 is above the rank of the data, 8: the last 1"):
-        model = FairPCA(9, tolerance=1.0).fit(flat, sensitive_features=group)
-    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(9), atol=1e-10)
-    assert model.explained_variance_[-1] < 1e-10
-
-
-def test_fewer_rows_than_columns(rng):
-    X, group = rng.normal(size=(20, 50)), np.repeat([0, 1], 10)
-    model = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
-    assert model.converged_
-    assert model.mmd2_ <= 1e-2
-
-
-LABELS = {
-    "strings": lambda g: g,
-    "booleans": lambda g: g == "a",
-    "floats": lambda g: (g == "a") * 2.5,
-    "list": lambda g: list(g),
-    "list of bools": lambda g: [label == "a" for label in g],
-    "objects of mixed kind": lambda g: np.array([0 if label == "a" else "b" for label in g], dtype=object),
-    "column": lambda g: g[:, None],
-    "pandas": lambda g: pd.Series(g),
-    "pandas category": lambda g: pd.Series(g, dtype="category"),
-    "pandas boolean": lambda g: pd.Series(g == "a", dtype="boolean"),
-    "pandas frame": lambda g: pd.DataFrame({"group": g}),
-    "polars": lambda g: pl.Series(g.tolist()),
-    "polars frame": lambda g: pl.DataFrame({"group": g.tolist()}),
-}
-
-
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_any_two_valued_labels(two_groups, fitted, labels):
-    X, group = two_groups
-    assert same_subspace(FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=labels(group)), fitted)
 
 
 def test_frames_in_frames_out(two_groups):
@@ -215,27 +119,6 @@ def test_frames_in_frames_out(two_groups):
     Z = model.fit_transform(frame, sensitive_features=group)
     assert list(Z.columns) == list(model.get_feature_names_out()) == ["fairpca0", "fairpca1"]
     np.testing.assert_array_equal(model.feature_names_in_, frame.columns)
-
-
-def test_float32_comes_out_as_float32(two_groups, fitted):
-    X, group = two_groups
-    model = FairPCA(2, tolerance=1e-3).fit(X.astype(np.float32), sensitive_features=group)
-    assert model.transform(X.astype(np.float32)).dtype == np.float32
-    assert same_subspace(model, fitted, atol=1e-3)
-
-
-def test_the_data_are_not_changed(two_groups):
-    X, group = two_groups
-    before = X.copy()
-    FairPCA(2, tolerance=1e-3).fit_transform(X, sensitive_features=group)
-    np.testing.assert_array_equal(X, before)
-
-
-def test_callback_sees_every_step(two_groups):
-    X, group = two_groups
-    seen = []
-    model = FairPCA(2, callback=seen.append, tolerance=1e-3).fit(X, sensitive_features=group)
-    assert tuple(seen) == model.result_.steps
 
 
 def test_survives_pickle_and_clone(two_groups, fitted):
@@ -259,118 +142,6 @@ def test_routing_through_pipeline_search_and_validation(two_groups, rng):
         search = GridSearchCV(pipeline, {"fairpca__tolerance": [1e-2, 1e-3]}, cv=2)
         search.fit(X, y, sensitive_features=group)
         assert search.best_estimator_[1].converged_
-
-
-def bad(X, group, case):
-    X, group = X.copy(), group.astype(object)
-    if case == "nan":
-        X[3, 2] = np.nan
-    if case == "inf":
-        X[3, 2] = np.inf
-    if case == "missing":
-        group[[5, 9]] = None
-    if case == "missing nan":
-        group[5] = np.nan
-    if case == "missing NA":
-        group[5] = pd.NA
-    if case == "one group":
-        group[:] = "a"
-    if case == "many groups":
-        group[:] = [f"g{k // 2}" for k in range(300)]
-    if case == "lonely":
-        group[:] = "a"
-        group[0] = "b"
-    if case == "short":
-        group = group[:-1]
-    if case == "constant":
-        X = np.ones_like(X)
-    return X, group
-
-
-@pytest.mark.parametrize(
-    ("case", "message"),
-    [
-        ("nan", "contains NaN"),
-        ("inf", "contains infinity"),
-        ("missing", "has 2 missing values, the first in row 5; drop those rows"),
-        ("missing nan", "has 1 missing value, the first in row 5"),
-        ("missing NA", "has 1 missing value, the first in row 5"),
-        ("one group", "has one group only, 'a'"),
-        ("many groups", r"has 150 groups, 'g0' \(2 rows\), .*, ...; at most 100 can be compared. Merge some of them"),
-        ("lonely", r"groups of fewer than min_group_size=5 rows: 'b' \(1 row\). Merge them with others"),
-        ("short", "has 299 entries but X has 300 rows"),
-        ("constant", "zero variance in every column"),
-    ],
-)
-def test_bad_data_get_one_clear_sentence(two_groups, case, message):
-    X, group = bad(*two_groups, case)
-    with pytest.raises(ValueError, match=message):
-        FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"n_components": 0}, ValueError, "n_components=0 must be between 1 and the number of features, n_features=8"),
-        ({"n_components": 9}, ValueError, "n_components=9 must be between 1"),
-        ({"n_components": 1.5}, ValueError, "n_components=1.5 must be an integer, or a share of the variance"),
-        ({"n_components": "2"}, TypeError, "n_components must be an integer, or a share of the variance in"),
-        ({"n_components": None}, TypeError, "n_components=None would keep every direction"),
-        ({"tolerance": -1e-3}, ValueError, "tolerance=-0.001 must be a finite number >= 0"),
-        (
-            {"tolerance": [1e-3, 1e-3]},
-            ValueError,
-            "tolerance has 2 numbers, but there are 1 measures: a against b. Give",
-        ),
-        (
-            {"fairness": "parity"},
-            ValueError,
-            r"fairness='parity' is unknown; choose one of \['demographic_parity', 'equal_opp",
-        ),
-        ({"fairness": 3}, TypeError, "fairness must be one of .* or a fairpca.comparison.Notion; got 3"),
-        ({"tolerance": np.nan}, ValueError, "tolerance=nan must be"),
-        ({"tolerance": "small"}, ValueError, "tolerance='small' must be 'auto', or a number, the largest MMD"),
-        ({"bandwidth": 0}, ValueError, "bandwidth=0 must be greater than 0"),
-        ({"bandwidth": "mean"}, ValueError, r"bandwidth='mean' is unknown; choose one of \['median', 'scales'\]"),
-        ({"bandwidth": None}, TypeError, 'bandwidth must be "median", "scales" or a positive number'),
-        ({"solver": "sdp"}, ValueError, r"solver='sdp' is unknown; choose one of \['budget', 'repms'\]"),
-        ({"solver": 3}, TypeError, "solver must be one of"),
-        (
-            {"init": "zeros"},
-            ValueError,
-            r"init='zeros' is unknown; choose one of \['auxiliary', 'mean-m",
-        ),
-        ({"init": np.eye(3)}, ValueError, r"init has shape \(3, 3\); .* = \(2, 8\)"),
-        ({"init": np.ones((2, 8))}, ValueError, "init must hold 2 finite, linearly independent rows"),
-    ],
-)
-def test_bad_parameters_get_one_clear_sentence(two_groups, parameters, error, message):
-    X, group = two_groups
-    with pytest.raises(error, match=message):
-        FairPCA(**parameters).fit(X, sensitive_features=group)
-
-
-def test_inverse_transform_keeps_single_precision(two_groups, fitted):
-    X, _ = two_groups
-    Z = fitted.transform(X.astype(np.float32))
-    assert Z.dtype == fitted.inverse_transform(Z).dtype == np.float32
-    assert fitted.inverse_transform(Z.astype(np.float64)).dtype == np.float64
-
-
-def test_one_component_is_spoken_of_in_the_singular(two_groups):
-    X, group = two_groups
-    assert FairPCA(1).fit(X, sensitive_features=group).summary().startswith("1 component keeps ")
-
-
-def test_inverse_transform_checks_the_width(fitted):
-    with pytest.raises(ValueError, match=r"Z has shape \(3, 5\); it must be \(n_samples, n_components=2\)"):
-        fitted.inverse_transform(np.ones((3, 5)))
-
-
-def test_score_needs_rows_that_differ(two_groups, fitted):
-    X, _ = two_groups
-    with pytest.raises(ValueError, match="X has no variance"):
-        fitted.score(np.repeat(X[:1], 3, axis=0))
 
 
 def test_a_failed_refit_leaves_the_old_model_whole(two_groups, fitted):
@@ -434,12 +205,6 @@ def test_parameters_of_the_solver_can_be_searched(two_groups):
         model.set_params(solver__n_starts=0).fit(X, sensitive_features=group)
 
 
-def test_a_flag_is_a_flag(two_groups):
-    X, group = two_groups
-    with pytest.raises(TypeError, match="standardize"):
-        FairPCA(2, standardize="yes", tolerance=1e-3).fit(X, sensitive_features=group)
-
-
 def test_the_bound_on_the_variance_is_that_of_all_components(reference):
     data = reference("german", 0)
     X, group = data["X_train"], data["a_train"]
@@ -450,18 +215,58 @@ def test_the_bound_on_the_variance_is_that_of_all_components(reference):
     assert model.result_.certificate.variance_bound == pytest.approx(pca)
 
 
-def test_an_unmet_tolerance_is_not_blamed_on_null_components(rng):
-    group = np.arange(80) % 2
-    X = np.column_stack([rng.normal(size=(80, 2)) + 3 * group[:, None], np.zeros(80)])
-    with pytest.warns(ConvergenceWarning, match="did not meet") as caught:
-        FairPCA(2, tolerance=1e-7).fit(X, sensitive_features=group)
-    assert not any(issubclass(each.category, NullComponentsWarning) for each in caught)
+def test_single_precision_stays_single(two_groups, fitted):
+    X, group = two_groups
+    narrow = X.astype(np.float32)
+    model = FairPCA(2, tolerance=1e-3).fit(narrow, sensitive_features=group)
+    assert projection_distance(model.components_.T, fitted.components_.T) < 1e-3
+    Z = model.transform(narrow)
+    assert Z.dtype == model.inverse_transform(Z).dtype == np.float32
+    assert model.inverse_transform(Z.astype(np.float64)).dtype == np.float64
 
 
-def test_the_bandwidth_is_the_same_for_any_seed(rng):
-    X, group = rng.normal(size=(5200, 3)), np.arange(5200) % 2
-    sigmas = {
-        FairPCA(2, tolerance=1.0, random_state=seed).fit(X, sensitive_features=group).bandwidth_
-        for seed in (None, 0, 1)
-    }
-    assert len(sigmas) == 1
+BAD_DATA = {
+    "contains NaN": lambda X, group: (np.where(X[3, 2] == X, np.nan, X), group),
+    "contains infinity": lambda X, group: (np.where(X[3, 2] == X, np.inf, X), group),
+    "299 entries but X has 300 rows": lambda X, group: (X, group[:-1]),
+    "zero variance in every column": lambda X, group: (np.ones_like(X), group),
+    "one group only, 'a'": lambda X, group: (X, np.full(300, "a")),
+    r"fewer than min_group_size=5 rows: 'b' \(1 row\)": lambda X, group: (X, np.where(np.arange(300) == 0, "b", "a")),
+    "first in row 5; drop those rows": lambda X, group: (X, np.where(np.arange(300) == 5, None, group)),
+}
+
+
+@pytest.mark.parametrize("message", BAD_DATA)
+def test_bad_data_get_one_clear_sentence(two_groups, message):
+    X, group = BAD_DATA[message](*two_groups)
+    with pytest.raises(ValueError, match=message):
+        FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)
+
+
+BAD_PARAMETERS = {
+    "n_components": {ValueError: [0, 9, 1.5], TypeError: ["2", None]},
+    "tolerance": {ValueError: [-1e-3, np.nan, "small", [1e-3, 1e-3]]},
+    "fairness": {ValueError: ["parity"], TypeError: [3]},
+    "bandwidth": {ValueError: [0, "mean"], TypeError: [None]},
+    "solver": {ValueError: ["sdp"], TypeError: [3]},
+    "init": {ValueError: ["zeros", np.eye(3), np.ones((2, 8))]},
+    "standardize": {TypeError: ["yes"]},
+    "mmd": {ValueError: ["fourier"]},
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_bad_parameters_are_named_with_what_is_allowed(two_groups, name):
+    X, group = two_groups
+    for error, values in BAD_PARAMETERS[name].items():
+        for value in values:
+            with pytest.raises(error, match=rf"{name}.*(must |unknown; choose one of|but there are|would keep)"):
+                FairPCA(**{name: value}).fit(X, sensitive_features=group)
+
+
+def test_calls_that_make_no_sense_are_refused(two_groups, fitted):
+    X, _ = two_groups
+    with pytest.raises(ValueError, match=r"Z has shape \(3, 5\); it must be \(n_samples, n_components=2\)"):
+        fitted.inverse_transform(np.ones((3, 5)))
+    with pytest.raises(ValueError, match="X has no variance"):
+        fitted.score(np.repeat(X[:1], 3, axis=0))

@@ -12,7 +12,6 @@ import pytest
 from experiments.__main__ import EXPERIMENTS, main
 from experiments.output import beside, escape, table, write_page
 from experiments.synthetic import group_losses
-from experiments.uci import TABLE1
 from fairpca.baselines import ReconstructionFairPCA
 from fairpca.datasets import make_ellipses
 
@@ -109,28 +108,8 @@ def test_the_two_goals_choose_different_directions(everything):
     assert float(fair["mmd2"]) < 5e-3 < float(equal["mmd2"])
 
 
-@pytest.mark.thorough
-def test_spectra_and_loadings_are_those_of_orthonormal_components(everything):
-    spectra = read(everything, "leakage_runs")
-    for method in ("FPCA(0, 0.01)", "FairPCA(1e-3)"):
-        chosen = [row for row in spectra if row["method"] == method]
-        assert sum(float(row["variance_percent"]) for row in chosen) == pytest.approx(100)
-        assert sum(float(row["eigenvalue"]) for row in chosen) == pytest.approx(10, abs=1e-3)
-    pca = [row for row in read(everything, "biplots_runs") if row["method"] == "PCA"]
-    assert sum(float(row["communality"]) for row in pca) == pytest.approx(2)
-    shared = line(read(everything, "communality_runs"), method="PCA")["communality"]
-    assert line(pca, feature="age")["communality"] == shared
-
-
-@pytest.mark.thorough
-def test_experiments_in_one_folder_share_their_fits(everything):
-    before = stored(everything)
-    main(["communality", *SMALL, "--output", str(everything)])
-    assert stored(everything) == before
-
-
 def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path):
-    arguments = ["communality", *SMALL, "--splits", "3"]
+    arguments = ["communality", *SMALL, "--splits", "2"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     command = [sys.executable, "-m", "experiments", *arguments, "--output", str(killed)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
@@ -139,7 +118,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path):
         process.kill()
     assert process.returncode != 0
     finished = stored(killed)
-    assert 0 < len(finished) < 9
+    assert 0 < len(finished) < 6
     assert not (killed / "communality_runs.csv").exists()
     for folder, jobs in ((killed, "1"), (whole, "2")):
         assert main([*arguments, "--output", str(folder), "--jobs", jobs]) == 0
@@ -177,16 +156,6 @@ def test_large_differences_are_marked():
     assert beside([10.0], [39.28, 5.17], 2)[2] == "-29.28 *"
     # A printed deviation of 0.00 may be anything up to half a unit of its last digit.
     assert beside([100.004], [100.0, 0.0], 2)[2] == "+0.00"
-
-
-def test_published_numbers_are_those_of_table_1():
-    assert len(TABLE1) == 30 + 3
-    assert TABLE1["adult", 10, "FairPCA(1e-6)"]["variance_percent"] == [15.49, 6.44]
-    assert TABLE1["compas", 2, "FPCA(0, 0.01)"]["dp"] == [0.10, 0.06]
-    assert TABLE1["german", 10, "FPCA(0, 0.01)"] == TABLE1["german", 10, "FPCA(0, 0.1)"]
-    assert [key for key, cells in TABLE1.items() if not cells["converged"]] == [
-        *(("compas", 10, "FairPCA(1e-3)"), ("compas", 10, "FairPCA(1e-6)"), ("adult", 10, "FairPCA(1e-6)")),
-    ]
 
 
 def test_pages_say_the_same_in_markdown_and_html(tmp_path):

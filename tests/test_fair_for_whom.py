@@ -34,10 +34,6 @@ def in_container(container, X, table, tmp_path):
     return X, table
 
 
-def test_there_are_forty_combinations():
-    assert len(COMBINATIONS) >= 40
-
-
 @pytest.mark.parametrize(("notion", "kind", "method", "container"), COMBINATIONS)
 def test_what_is_measured_is_what_was_asked_for(notion, kind, method, container, tmp_path):
     names, terms = KINDS[kind]

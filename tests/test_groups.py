@@ -156,11 +156,6 @@ def test_what_is_no_column_of_labels_is_named(case):
             by_group(values, rows=rows)
 
 
-def test_rows_of_different_lengths_are_no_column():
-    with pytest.raises(ValueError, match="different lengths"):
-        check_two_groups([["a"], ["a", "b"]], 2)
-
-
 MISSING = {
     "pandas Int64": pd.Series([*numbers(1, 2)[:-1], None], dtype="Int64"),
     "pandas boolean": pd.Series([*numbers(False, True)[:-1], pd.NA], dtype="boolean"),
@@ -186,6 +181,30 @@ def test_missing_labels_are_counted(kind):
             by_group(lazy, rows=CHUNKS)
 
 
+def test_more_groups_are_numbered_in_their_order():
+    for values, labels in (
+        (np.array(["d", "a", "b", "c"] * 3), ["a", "b", "c", "d"]),
+        (np.array([4.5, -1, 0, 3] * 3), [-1, 0, 3, 4.5]),
+        (objects(["4", 1, 2, "3"] * 3), ["1", "2", "3", "4"]),
+    ):
+        for groups in (groups_in_memory(values), groups_in_dask(in_dask(values))):
+            assert groups.labels.tolist() == labels
+            assert codes_of(groups) == [3, 0, 1, 2] * 3
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_groups_that_cannot_be_compared_are_refused(rng, blocks):
+    X, rows = rng.normal(size=(300, 3)), np.arange(300)
+    for labels, message in (
+        (np.full(300, "a"), "one group only, 'a'; two are needed"),
+        (np.where(rows == 7, "rare", rows % 2), r"fewer than min_group_size=5 rows: 'rare' \(1 row\). Merge them"),
+        (np.array([f"{k:03}" for k in rows % 101]), r"101 groups, '000' \(3 rows\), .*; at most 100 can be compared."),
+    ):
+        given = (da.from_array(X, chunks=(100, 3)), da.from_array(labels, chunks=75)) if blocks else (X, labels)
+        with pytest.raises(ValueError, match=message):
+            FairPCA(1, tolerance=1e-3).fit(given[0], sensitive_features=given[1])
+
+
 def test_more_groups_than_two_are_listed_by_size_where_two_are_compared():
     values = np.array(["d", "a", "b", "b", "c", "c", "c", "e", "f", "f", "f", "f"])
     message = (
@@ -195,61 +214,6 @@ def test_more_groups_than_two_are_listed_by_size_where_two_are_compared():
     for labels in (values, values.astype(object), pl.Series(values.tolist())):
         with pytest.raises(ValueError, match=message):
             check_two_groups(labels, N)
-
-
-TWO_ONLY = {
-    "FPCA": lambda X, group: FPCA(1).fit(X, sensitive_features=group),
-    "delta_a": lambda X, group: delta_a(X, sensitive_features=group, random_state=0),
-}
-
-
-@pytest.mark.parametrize("fit", TWO_ONLY.values(), ids=TWO_ONLY)
-def test_what_compares_two_groups_refuses_three(fit, rng):
-    with pytest.raises(ValueError, match=r"has 3 groups, 0 \(20 rows\), .*; two can be compared. Merge some"):
-        fit(rng.normal(size=(60, 3)), np.arange(60) % 3)
-
-
-FOUR = {
-    "strings": (np.array(["d", "a", "b", "c"] * 3), ["a", "b", "c", "d"]),
-    "numbers": (np.array([4.5, -1, 0, 3] * 3), [-1, 0, 3, 4.5]),
-    "objects": (objects(["4", 1, 2, "3"] * 3), ["1", "2", "3", "4"]),
-}
-
-
-@pytest.mark.parametrize("kind", FOUR)
-def test_more_groups_are_numbered_in_their_order(kind):
-    values, labels = FOUR[kind]
-    for groups in (groups_in_memory(values), groups_in_dask(in_dask(values))):
-        assert groups.labels.tolist() == labels
-        assert codes_of(groups) == [3, 0, 1, 2] * 3
-
-
-FEW_OR_MANY = {
-    "one": (np.full(300, "a"), "one group only, 'a'; two are needed"),
-    "rare": (
-        np.where(np.arange(300) == 7, "rare", np.arange(300) % 2),
-        r"groups of fewer than min_group_size=5 rows: 'rare' \(1 row\). Merge them",
-    ),
-    "many": (
-        np.array([f"{k:03}" for k in np.arange(300) % 101]),
-        r"101 groups, '000' \(3 rows\), .*, ...; at most 100 can be compared. Merge some of them",
-    ),
-}
-
-
-@pytest.mark.parametrize(("labels", "message"), FEW_OR_MANY.values(), ids=FEW_OR_MANY)
-def test_groups_that_cannot_be_compared_are_refused(rng, labels, message):
-    X = rng.normal(size=(300, 3))
-    with pytest.raises(ValueError, match=message):
-        FairPCA(1, tolerance=1e-3).fit(X, sensitive_features=labels)
-    with pytest.raises(ValueError, match=message):
-        FairPCA(1, tolerance=1e-3).fit(
-            da.from_array(X, chunks=(100, 3)), sensitive_features=da.from_array(labels, chunks=75)
-        )
-
-
-def test_a_hundred_groups_can_be_compared():
-    assert by_group(np.arange(300) % 100, sensitive_kind="groups")[1].n_measures == 100
 
 
 # Rows and groups are matched by position
@@ -287,15 +251,6 @@ def test_groups_of_other_row_labels_are_matched_by_position_with_a_warning(fit, 
     with pytest.warns(RowLabelsWarning, match="different row labels; rows were matched by position") as caught:
         fit(frame, group.reset_index(drop=True))
     assert caught[0].filename == __file__
-
-
-def test_duplicate_row_labels_count(frame, group):
-    doubled, other = ["a", "b", "b"] * 20, ["a", "a", "b"] * 20
-    check_same_rows(frame.set_axis(doubled), {"sensitive_features": group.set_axis(doubled)})
-    with pytest.raises(ValueError, match="another order"):
-        check_same_rows(frame.set_axis(doubled), {"sensitive_features": group.set_axis(["b", "b", "a"] * 20)})
-    with pytest.warns(RowLabelsWarning):
-        check_same_rows(frame.set_axis(doubled), {"sensitive_features": group.set_axis(other)})
 
 
 def in_parts(table, npartitions):

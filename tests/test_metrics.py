@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 
 from fairpca.metrics import (
     communality,
@@ -40,12 +38,6 @@ def test_both_estimates_agree_with_loops_over_pairs(two_samples):
     assert mmd2(Z, sensitive_features=group, bandwidth=0.8, unbiased=True) == pytest.approx(unbiased, abs=1e-13)
 
 
-def test_unbiased_estimate_centres_on_zero_for_equal_distributions(rng):
-    group = np.repeat([0, 1], 40)
-    draws = [mmd2(rng.normal(size=(80, 2)), sensitive_features=group, bandwidth=1.0, unbiased=True) for _ in range(200)]
-    assert abs(np.mean(draws)) < 4 * np.std(draws) / np.sqrt(len(draws))
-
-
 def test_delta_a_is_the_kolmogorov_distance_in_one_dimension(two_samples):
     Z, group = two_samples
     column = np.round(Z[:, :1], 1)
@@ -61,17 +53,6 @@ def test_delta_a_finds_the_best_direction(rng):
     assert delta_a(Z, sensitive_features=group, random_state=0) >= scan - 0.01
 
 
-def test_delta_a_of_mixed_up_groups_is_small(rng):
-    Z, group = rng.normal(size=(4000, 2)), np.repeat([0, 1], 2000)
-    assert delta_a(Z, sensitive_features=group, random_state=0) < 0.1
-
-
-def test_delta_a_survives_constant_columns(two_samples):
-    Z, group = two_samples
-    padded = np.column_stack([Z, np.ones(len(Z))])
-    assert delta_a(padded, sensitive_features=group, random_state=0) > 0.3
-
-
 def test_parity_gaps_of_a_worked_example():
     group = ["a"] * 4 + ["b"] * 4
     y_true = [1, 1, 0, 0, 1, 1, 1, 0]
@@ -79,11 +60,6 @@ def test_parity_gaps_of_a_worked_example():
     assert demographic_parity_difference(y_true, y_pred, sensitive_features=group) == pytest.approx(0.25)
     assert equal_opportunity_difference(y_true, y_pred, sensitive_features=group) == pytest.approx(0.5)
     assert equalized_odds_difference(y_true, y_pred, sensitive_features=group) == pytest.approx(0.5)
-
-
-def test_rates_that_do_not_exist_are_nan():
-    gap = equal_opportunity_difference([0, 0, 1, 1], [0, 1, 1, 1], sensitive_features=["a", "a", "b", "b"])
-    assert np.isnan(gap)
 
 
 @pytest.mark.parametrize(
@@ -151,17 +127,3 @@ def test_holdout_scores_rows_that_were_not_trained_on(rng):
     paper = downstream(Z[:100], y[:100], Z[100:], y[100:], sensitive_features=group, protocol="paper")
     assert honest.accuracy < 0.65 < paper.accuracy
     assert paper.equalized_odds == max(paper.equal_opportunity, paper.demographic_parity)
-
-
-def test_any_classifier_can_be_used(rng):
-    Z, group = rng.normal(size=(100, 2)), np.repeat([0, 1], 25)
-    y = (Z[:, 0] > 0).astype(int)
-    constant = downstream(Z[:50], y[:50], Z[50:], y[50:], sensitive_features=group, classifier=DummyClassifier())
-    linear = downstream(Z[:50], y[:50], Z[50:], y[50:], sensitive_features=group, classifier=LogisticRegression())
-    assert constant.demographic_parity == 0
-    assert linear.accuracy > 0.9
-
-
-def test_unknown_protocol_is_refused(rng):
-    with pytest.raises(ValueError, match=r"protocol='train' is unknown; choose one of \['holdout', 'paper'\]"):
-        downstream([[0.0]], [0], [[0.0]], [0], sensitive_features=[0], protocol="train")

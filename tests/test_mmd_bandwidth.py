@@ -1,15 +1,9 @@
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import pdist
 
 from fairpca import FairPCA
 from fairpca.mmd import bandwidth_rows, median_bandwidth
-
-
-def test_it_is_the_root_of_half_the_median_square(rng):
-    Z = rng.normal(size=(101, 3))
-    squares = cdist(Z, Z, "sqeuclidean")[np.triu_indices(101, 1)]
-    assert median_bandwidth(Z) == pytest.approx(np.sqrt(np.median(squares) / 2))
 
 
 def test_it_survives_many_equal_rows(rng):
@@ -68,12 +62,10 @@ def test_rows_of_a_longer_table_know_it_too(rng):
     assert median_bandwidth(Z) == median_bandwidth(Z[chosen]) == pytest.approx(expected, rel=5e-3)
 
 
-@pytest.mark.parametrize("mmd", ["exact", "hermite"])
-def test_it_does_not_depend_on_the_random_state(rng, mmd):
+def test_it_does_not_depend_on_the_random_state(rng):
     X = rng.normal(size=(5200, 3))
     groups = np.arange(5200) % 2
     fitted = [
-        FairPCA(1, tolerance=1e-2, mmd=mmd, random_state=state).fit(X, sensitive_features=groups)
-        for state in (None, 0, 1)
+        FairPCA(1, tolerance=1e-2, random_state=state).fit(X, sensitive_features=groups) for state in (None, 0, 1)
     ]
     assert len({model.bandwidth_ for model in fitted}) == 1

@@ -3,12 +3,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import ortho_group
 
-from comparisons import by_group, by_weights, exact_mmd
-from fairpca.comparison import Comparison
-from fairpca.geometry import PolarCurve, taylor_slope
-from fairpca.mmd import Coordinates, HermiteMMD, Ledger, TwoLevelMMD
+from comparisons import by_weights, exact_mmd
+from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.rows import ArrayRows
 from pickled_blocks import PickledBlocks
 
@@ -45,72 +42,6 @@ class Case:
 def hessian_at(mmd, V, Q, **options):
     gradient = np.tensordot(MULTIPLIERS, mmd.evaluate(V)[1], axes=1)
     return mmd.hessian(V, Q, gradient, MULTIPLIERS, **options)
-
-
-def applied(hessian, B):
-    """Return the product of a Hessian with a move B in the chart, as a move."""
-    return (hessian @ B.T.ravel()).reshape(B.shape[::-1]).T
-
-
-def first_sum(mmd, V):
-    """Return sum_j lambda_j h_D,j without what is added on the diagonal: the Hessian leaves it out."""
-    basis = mmd._basis_at(V)
-    moments = mmd._values(mmd._frame(V, basis), basis)[1]
-    return float(MULTIPLIERS @ mmd.measured.by_measure(moments @ moments.T))
-
-
-def gradient_of_first_sum(mmd, V, step=1e-5):
-    gradient = np.zeros(V.shape)
-    for place in np.ndindex(*V.shape):
-        move = np.zeros(V.shape)
-        move[place] = step
-        gradient[place] = (first_sum(mmd, V + move) - first_sum(mmd, V - move)) / (2 * step)
-    return gradient
-
-
-@pytest.mark.parametrize(("d", "n_features"), [(1, 8), (2, 25), (5, 60), (8, 150)])
-def test_is_the_second_derivative_of_the_sum_over_features(rng, d, n_features):
-    case = Case(rng, d)
-    mmd = case.hermite(n_features).anchored(case.V)
-    gradient = gradient_of_first_sum(mmd, case.V)
-    hessian = mmd.hessian(case.V, case.Q, gradient, MULTIPLIERS)
-    np.testing.assert_allclose(hessian, hessian.T, rtol=0, atol=1e-12 * np.abs(hessian).max())
-    inside = case.V.T @ gradient
-    B = rng.normal(size=(case.Q.shape[1], d))
-    slope, curvature = np.vdot(gradient, case.Q @ B), np.vdot(B, applied(hessian, B))
-    # In the directions QB themselves there is no bend of the manifold.
-    curvature += np.vdot(B, B @ (inside + inside.T) / 2)
-    here = first_sum(mmd, case.V)
-
-    def remainder(t):
-        return first_sum(mmd, case.V + t * case.Q @ B) - here - t * slope - t * t * curvature / 2
-
-    assert taylor_slope(remainder, np.logspace(-2.5, -1.5, 8)) == pytest.approx(3, abs=0.2)
-
-
-def test_part_of_a_complement_has_its_part_of_the_hessian(rng):
-    case = Case(rng, 3)
-    mmd, q = case.hermite(40).anchored(case.V), case.Q.shape[1]
-    whole = case.hessian(mmd).reshape(3, q, 3, q)
-    part = hessian_at(mmd, case.V, case.Q[:, 2:6])
-    np.testing.assert_allclose(part, whole[:, 2:6, :, 2:6].reshape(12, 12), rtol=0, atol=1e-13)
-    assert hessian_at(mmd, case.V, case.Q[:, :0]).shape == (0, 0)
-
-
-def test_values_along_a_curve_follow_it_to_second_order(rng):
-    case = Case(rng, 2)
-    # With so many features h is a function of the subspace, as the chart supposes.
-    mmd = case.hermite(900).anchored(case.V)
-    B = rng.normal(size=(case.Q.shape[1], 2))
-    values, gradients = mmd.evaluate(case.V)
-    slope = np.vdot(np.tensordot(MULTIPLIERS, gradients, axes=1), case.Q @ B)
-    curvature = np.vdot(B, applied(case.hessian(mmd), B))
-
-    def remainder(t):
-        there = mmd.value(PolarCurve(case.V, t * case.Q @ B)(1.0)[0])
-        return float(MULTIPLIERS @ (there - values)) - t * slope - t * t * curvature / 2
-
-    assert taylor_slope(remainder, np.logspace(-3, -2, 8)) == pytest.approx(3, abs=0.1)
 
 
 @pytest.mark.parametrize(("d", "n_features"), [(1, 60), (2, 900), (3, 1500)])
@@ -159,88 +90,3 @@ def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
     expected = case.hessian(case.hermite(50))
     found = case.hessian(case.hermite(50, PickledBlocks, height=height))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-
-
-def test_many_blocks_and_pieces_give_the_same_as_one(rng):
-    case = Case(rng, 2, n=50_000)
-    expected = case.hessian(case.hermite(40, PickledBlocks, height=50_000))
-    found = case.hessian(case.hermite(40))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
-
-
-def test_of_an_aligned_discrepancy_it_turns_with_the_frame(rng):
-    case = Case(rng, 4)
-    mmd = case.hermite(30).around(case.V, np.zeros(2))
-    V = np.linalg.qr(case.V + 0.1 * case.Q[:, :4])[0]
-    Q = np.linalg.qr(np.hstack([V, case.Q]))[0][:, 4:]
-    B = rng.normal(size=(Q.shape[1], 4))
-    product = applied(hessian_at(mmd, V, Q), B)
-    turn = ortho_group.rvs(4, random_state=0)
-    np.testing.assert_allclose(applied(hessian_at(mmd, V @ turn, Q), B @ turn), product @ turn, rtol=0, atol=1e-10)
-
-
-class Sampled:
-    """All rows of a table with two groups, a sample of them, and a frame."""
-
-    def __init__(self, rng, n, d, n_sample):
-        self.X = rng.normal(size=(n, 12))
-        group = np.arange(n) % 2
-        self.X[group == 1] *= 1.3
-        self.codes, self.comparison = by_group(group)
-        self.sample = slice(0, n_sample)
-        self.coordinates = Coordinates(np.zeros(12), np.eye(12))
-        self.V, self.Q = np.eye(12, d), np.eye(12)[:, d:]
-        self.bandwidth = 3.0
-
-    def two_levels(self):
-        rows = ArrayRows(self.X, self.codes)
-        fine = HermiteMMD(rows, self.coordinates, self.comparison, self.bandwidth, n_features=100)
-        around = fine.around(self.V, np.zeros(1))
-        return TwoLevelMMD(around, fine.curvature_around(self.V, 100), self.coarse(), Ledger()), around
-
-    def coarse(self):
-        codes = self.codes[self.sample]
-        sampled: Comparison = self.comparison.sampled(codes)
-        return exact_mmd(self.X[self.sample], codes, sampled, self.bandwidth)
-
-    def hessian(self, mmd, gradient):
-        return mmd.hessian(self.V, self.Q, gradient, np.ones(1))
-
-
-def test_a_sample_serves_until_its_steps_have_cost_a_hessian_of_all_rows(rng):
-    case = Sampled(rng, 3000, 4, 60)
-    mmd, fine = case.two_levels()
-    coarse, work = case.coarse(), fine.hessian_work(case.V, case.Q)
-    (gradient,) = mmd.evaluate(case.V)[1]
-    of_sample, of_all = case.hessian(coarse, gradient), case.hessian(fine, gradient)
-    assert not np.allclose(of_sample, of_all, rtol=0, atol=1e-3 * np.abs(of_all).max())
-
-    np.testing.assert_array_equal(case.hessian(mmd, gradient), of_sample)
-    n_gradients = int(np.ceil(work / fine.gradient_work(case.V)))
-    assert n_gradients > 1
-    for _ in range(n_gradients - 1):
-        mmd.evaluate(case.V)
-    np.testing.assert_array_equal(case.hessian(mmd, gradient), of_sample)
-    assert (mmd.has_exact_hessian, mmd.hessian_rows) == (False, 60)
-    mmd.evaluate(case.V)
-    for _ in range(2):
-        np.testing.assert_array_equal(case.hessian(mmd, gradient), of_all)
-        assert (mmd.has_exact_hessian, mmd.hessian_rows) == (True, 3000)
-
-
-def test_a_hessian_of_all_rows_that_costs_no_more_than_that_of_a_sample_is_taken_at_once(rng):
-    case = Sampled(rng, 3000, 4, 2000)
-    mmd, fine = case.two_levels()
-    (gradient,) = mmd.evaluate(case.V)[1]
-    np.testing.assert_array_equal(case.hessian(mmd, gradient), case.hessian(fine, gradient))
-
-
-def test_the_work_of_derivatives_grows_with_what_they_are_made_of(rng):
-    case = Case(rng, 3, n=200)
-    mmd = case.hermite(40).anchored(case.V)
-    work, fewer = mmd.hessian_work(case.V, case.Q), mmd.hessian_work(case.V, case.Q[:, :2])
-    # Each direction takes a product of every weight with every feature.
-    n_products = 200 * case.comparison.weights.n_columns * 40 * (case.Q.shape[1] - 2)
-    assert work - fewer > n_products
-    many = Case(rng, 3, n=400)
-    assert many.hermite(40).anchored(many.V).gradient_work(many.V) == 2 * mmd.gradient_work(case.V)

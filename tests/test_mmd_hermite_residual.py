@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from comparisons import by_weights, exact_mmd, weights_of_groups
-from fairpca import FairPCA
-from fairpca.metrics import mmd2
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.mmd.hermite import _passes
 from fairpca.rows import ArrayRows
@@ -90,10 +88,10 @@ def test_samples_are_right_on_average(rng, monkeypatch, n_heavy):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_stated_error_holds_with_rows_far_from_the_others(rng, kind):
-    X, group = clumped(rng, 4000, kind)
+    X, group = clumped(rng, 3000, kind)
     case = Case(X, weights_of_groups(group))
     for part_rows in (64, 200):
-        values, errors = case.estimates(rng, part_rows, 12)
+        values, errors = case.estimates(rng, part_rows, 6)
         assert np.all(np.abs(values - case.exact) <= errors)
 
 
@@ -118,12 +116,3 @@ def test_small_groups_among_many_rows(rng, size):
     values, errors = case.estimates(rng, 64, 4)
     assert np.all(np.abs(values - case.exact) <= errors)
     assert np.all(errors < 1e-2)
-
-
-def test_a_fit_with_a_small_group_among_many_rows(rng):
-    X, group = rng.normal(size=(6000, 8)), np.arange(6000) < 20
-    model = FairPCA(4, tolerance=1e-2, random_state=0).fit(X, sensitive_features=group)
-    assert model.mmd_method_ == "hermite"
-    assert model.converged_
-    exact = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
-    assert model.mmd2_ == pytest.approx(exact, rel=1e-10)

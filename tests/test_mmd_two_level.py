@@ -7,7 +7,6 @@ import pytest
 import fairpca.mmd._coordinates as coordinates_module
 from comparisons import by_group, exact_mmd
 from fairpca.mmd import Coordinates, Ledger, TwoLevelMMD, features_mmd
-from fairpca.mmd._approximation import DiscrepancyAlong
 from fairpca.rows import ArrayRows
 
 N_ROWS, N_COLUMNS, N_AXES = 500, 40, 20
@@ -56,23 +55,6 @@ def test_in_a_span_it_is_what_it_is_in_all_axes(case, rng):
     expected_values, expected = whole.evaluate(axes @ near)
     np.testing.assert_allclose(values, expected_values, rtol=1e-9)
     np.testing.assert_allclose(gradients, axes.T @ expected, rtol=1e-7, atol=1e-12)
-
-
-def test_hessians_in_a_span_and_whose_they_are(case):
-    whole, axes, V, _, ledger = case
-    Q = np.linalg.svd(V)[0][:, V.shape[1] :]
-    inside, (gradient,) = whole.along(axes), whole.evaluate(axes @ V)[1]
-    plain = DiscrepancyAlong(whole, axes)
-    for _ in range(2):
-        # The sample's at first; once gradients have cost as much that of all rows.
-        found = inside.hessian(V, Q, axes.T @ gradient)
-        kept = whole.has_exact_hessian, whole.hessian_rows
-        assert kept == (inside.has_exact_hessian, inside.hessian_rows)
-        whole.has_exact_hessian, whole.hessian_rows = False, 0
-        expected = plain.hessian(V, Q, axes.T @ gradient)
-        assert kept == (whole.has_exact_hessian, whole.hessian_rows)
-        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-        ledger.gradients = 10**9
 
 
 def test_a_span_of_too_many_numbers_is_not_made(case, monkeypatch):

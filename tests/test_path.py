@@ -28,13 +28,13 @@ def test_path_goes_from_pca_to_the_strictest_tolerance(data, path):
     assert path.variances_[0] == pytest.approx(pca.result_.variance_kept)
     # A twentieth of the chance level, which depends on the subspace a little.
     assert path.tolerances_[-1] == pytest.approx(max(pca.chance_level_ / 20, 1e-4), rel=1e-6)
-    assert np.all(path.mmd2s_[path.converged_] <= path.tolerances_[path.converged_])
-
-
-def test_less_tolerance_never_keeps_more_variance(path):
     met = path.mmd2s_ <= path.tolerances_
     assert met.sum() >= 10
+    assert np.all(met[path.converged_])
     assert np.all(np.diff(path.variances_[met]) <= 1e-6)
+    rows = path.table()
+    assert [row["tolerance"] for row in rows] == path.tolerances_.tolist()
+    assert [row["variance_kept"] for row in rows] == path.variances_.tolist()
 
 
 def test_every_point_of_a_jagged_curve_is_reached(reference):
@@ -44,27 +44,37 @@ def test_every_point_of_a_jagged_curve_is_reached(reference):
     assert np.all(np.diff(path.variances_) <= 1e-6)
 
 
-def test_models_are_ready_to_use(data, path):
+def test_models_are_ready_to_use_and_selected_by_variance_mmd2_or_knee(data, path):
     X, group = data
     model = path.select(max_mmd2=1e-3)
     assert model.mmd2_ <= 1e-3
     assert model.transform(X).shape == (300, 2)
     alone = FairPCA(2, tolerance=model.tolerance).fit(X, sensitive_features=group)
     assert model.score(X) >= alone.score(X) - 1e-3
-
-
-def test_selection_by_variance_and_by_knee(path):
     share = float(np.median(path.variances_))
     chosen = path.select(min_variance=share)
     assert chosen.result_.variance_kept >= share
     assert chosen.mmd2_ == path.mmd2s_[path.variances_ >= share].min()
     assert path.select(knee=True) in path.models_
+    for refused in ({}, {"knee": True, "max_mmd2": 1.0}):
+        with pytest.raises(ValueError, match="select needs exactly one of"):
+            path.select(**refused)
+    for name, value in (("min_variance", 1.1), ("max_mmd2", 1e-12)):
+        with pytest.raises(ValueError, match=f"no model of the path has {name}={value}"):
+            path.select(**{name: value})
 
 
-def test_table_has_a_row_for_each_tolerance(path):
-    rows = path.table()
-    assert [row["tolerance"] for row in rows] == path.tolerances_.tolist()
-    assert [row["variance_kept"] for row in rows] == path.variances_.tolist()
+def test_bad_paths_are_refused_and_learn_nothing(data):
+    X, group = data
+    for tolerances in ([], 1e-3, [1e-3, 1e-2], [1e-2, 0.0]):
+        with pytest.raises(ValueError, match="tolerances"):
+            fair_pca_path(X, group, 2, tolerances=tolerances)
+    with pytest.raises(ValueError, match="sensitive_features=None: a path of tolerances needs the groups"):
+        fair_pca_path(X, None)
+    path = FairPCAPath(FairPCA(2))
+    with pytest.raises(ValueError, match="NaN"):
+        path.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
+    assert not hasattr(path, "n_features_in_")
 
 
 def test_plot_draws_the_curve(path):
@@ -72,39 +82,6 @@ def test_plot_draws_the_curve(path):
     np.testing.assert_allclose(display.line_.get_xdata(), path.mmd2s_)
     np.testing.assert_allclose(display.line_.get_ydata(), 100 * path.variances_)
     pyplot.close(display.figure_)
-
-
-@pytest.mark.parametrize(
-    ("tolerances", "message"),
-    [
-        ([], "tolerances is empty"),
-        (1e-3, "tolerances=0.001 must be a sequence of decreasing numbers"),
-        ([1e-3, 1e-2], r"tolerances must decrease and be finite and greater than 0; got \[0.001, 0.01\]"),
-        ([1e-2, 0.0], "tolerances must decrease and be finite and greater than 0"),
-    ],
-)
-def test_bad_tolerances_are_refused(data, tolerances, message):
-    with pytest.raises(ValueError, match=message):
-        fair_pca_path(*data, 2, tolerances=tolerances)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "select needs exactly one of"),
-        ({"knee": True, "max_mmd2": 1.0}, "select needs exactly one of"),
-        ({"min_variance": 1.1}, "no model of the path has min_variance=1.1: variance goes from"),
-        ({"max_mmd2": 1e-12}, "no model of the path has max_mmd2=1e-12"),
-    ],
-)
-def test_bad_selections_are_refused(path, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        path.select(**arguments)
-
-
-def test_parameters_are_those_of_an_estimator():
-    estimator = FairPCAPath(FairPCA(3, standardize=False), tolerances=[1e-2])
-    assert estimator.get_params()["estimator__n_components"] == 3
 
 
 def test_the_knee_of_a_path_that_ends_where_nothing_differs(rng):
@@ -138,29 +115,6 @@ def test_a_path_has_the_settings_of_a_fit(data):
     assert all(model.result_.solver == "repms" for model in path.models_)
     assert all(model.mmd_method_ == "hermite" for model in path.models_)
     assert path.converged_.all()
-
-
-@pytest.mark.thorough
-def test_default_tolerances_work_on_many_rows(rng):
-    group = np.arange(6000) % 2
-    X = rng.normal(size=(6000, 2)) + 0.5 * group[:, None]
-    path = fair_pca_path(X, group, 2, random_state=0)
-    assert path.converged_[0]
-    assert path.variances_[0] == pytest.approx(1.0)
-    assert not path.converged_[1:].any()
-
-
-def test_a_path_without_groups_is_refused(data):
-    with pytest.raises(ValueError, match="sensitive_features=None: a path of tolerances needs the groups"):
-        fair_pca_path(data[0], None)
-
-
-def test_a_failed_path_learns_nothing(data):
-    X, group = data
-    path = FairPCAPath(FairPCA(2))
-    with pytest.raises(ValueError, match="NaN"):
-        path.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
-    assert not hasattr(path, "n_features_in_")
 
 
 @pytest.mark.slow

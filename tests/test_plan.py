@@ -85,14 +85,6 @@ def test_projections_take_the_place_of_the_normal_distribution(two_groups, rng):
     assert "300 projected rows" in str(of_model)
 
 
-def test_it_is_said_in_plain_words():
-    words = str(fairpca.plan(0.01, groups=(200, 800)))
-    assert "at most 0.01 takes" in words
-    assert "200 and 800 rows show at most 0.0" in words
-    assert "normal distribution in 2 dimensions" in words
-    assert "rows in all show at most" in str(fairpca.plan(n_components=1))
-
-
 def test_it_is_drawn_and_stays_as_it_is():
     found = fairpca.plan(0.01, groups=(200, 800))
     display = found.plot()
@@ -105,27 +97,20 @@ def test_it_is_drawn_and_stays_as_it_is():
 
 
 REFUSED = {
-    "too small": ({"epsilon": 1e-12}, ValueError, r"epsilon=1e-12 is less than 1e\+09 rows could show"),
-    "zero": ({"epsilon": 0.0}, ValueError, "epsilon=0.0 must be between 0 and 2"),
-    "negative": ({"epsilon": -0.1}, ValueError, "epsilon=-0.1 must be between 0 and 2"),
-    "no number": ({"epsilon": "small"}, TypeError, "epsilon must be a number"),
-    "few rows": ({"groups": (9, 100)}, ValueError, "makes 9 and 100 rows, and with fewer than 10"),
-    "few of a share": ({"groups": (0.01, 0.99), "rows": 500}, ValueError, "makes 5 and 495 rows"),
-    "no pair": ({"groups": 100}, TypeError, "two counts or shares.*got 100"),
-    "no sum": ({"groups": (0.2, 0.3)}, ValueError, "two shares whose sum is 1"),
-    "counts twice": ({"groups": (20, 30), "rows": 50}, ValueError, "counts rows already"),
-    "power": ({"power": 1.0}, ValueError, "power=1.0 must be between 0 and 1"),
-    "confidence": ({"confidence": 1.0}, ValueError, "confidence=1.0 must be a number of at least 0.5"),
-    "components": ({"n_components": 0}, ValueError, "n_components=0 must be at least 1"),
-    "few projections": ({"Z": np.eye(9)}, ValueError, "9 projected rows are too few"),
-    "equal projections": ({"Z": np.ones((200, 2))}, ValueError, "all projected rows are equal"),
-    "both": ({"Z": np.ones((200, 2)), "X": np.ones((200, 2))}, ValueError, "not both"),
-    "alone": ({"X": np.ones((200, 2))}, ValueError, "reduction and X go together"),
+    "epsilon": {ValueError: [1e-12, 0.0, -0.1], TypeError: ["small"]},
+    "groups": {ValueError: [(9, 100), (0.2, 0.3)], TypeError: [100]},
+    "power": {ValueError: [1.0]},
+    "confidence": {ValueError: [1.0]},
+    "n_components": {ValueError: [0]},
+    "projected rows": {ValueError: [{"Z": np.eye(9)}, {"Z": np.ones((200, 2))}]},
+    "rows": {ValueError: [{"groups": (0.01, 0.99), "rows": 500}, {"groups": (20, 30), "rows": 50}]},
+    "not both|go together": {ValueError: [{"Z": np.eye(200), "X": np.eye(200)}, {"X": np.eye(200)}]},
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_planned_is_refused(case):
-    arguments, kind, message = REFUSED[case]
-    with pytest.raises(kind, match=message):
-        fairpca.plan(**arguments)
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_planned_is_refused_by_name(name):
+    for error, values in REFUSED[name].items():
+        for value in values:
+            with pytest.raises(error, match=name):
+                fairpca.plan(**(value if isinstance(value, dict) else {name: value}))

@@ -10,10 +10,10 @@ from scipy.spatial.distance import cdist
 
 from comparisons import by_group
 from fairpca import FairPCA
-from fairpca.comparison import Comparison, Contrast, DemographicParity, Notion, Strata, against_others
+from fairpca.comparison import Contrast, Notion, Strata, against_others
+from fairpca.exceptions import ConvergenceWarning
 from fairpca.mmd import ExactMMD, median_bandwidth
 from fairpca.rows import ArrayRows
-from fairpca.solvers import REPMS
 
 
 class Given(Notion):
@@ -78,15 +78,30 @@ def test_every_group_looks_like_all_others(n_groups, d):
     assert np.all(certificate.budgets_used[certificate.multipliers > 0] > 0.99)
 
 
-def test_each_measure_has_a_tolerance_of_its_own():
+def test_algorithm_1_keeps_to_the_tolerance_of_each_measure():
     X, groups = several_groups(400, 8, 3)
     tolerances = np.array([1e-3, 4e-3, 2e-2])
-    model = FairPCA(2, tolerance=tolerances).fit(X, sensitive_features=groups)
-    judged = dense_mmd2s(model.transform(X), groups, against_all_others(groups), model.bandwidth_)
-    assert np.all(judged <= tolerances)
-    assert model.converged_
-    strict = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=groups)
-    assert kept(model) > kept(strict)
+    model, repms = (
+        FairPCA(2, tolerance=tolerances, solver=solver).fit(X, sensitive_features=groups)
+        for solver in ("budget", "repms")
+    )
+    for each in (model, repms):
+        judged = dense_mmd2s(each.transform(X), groups, against_all_others(groups), each.bandwidth_)
+        assert np.all(judged <= tolerances)
+        assert each.converged_
+        # The measure that comes closest to its tolerance is the one that is reported.
+        tightest = int(np.argmax(judged / tolerances))
+        assert each.mmd2_ == pytest.approx(judged[tightest], rel=1e-9)
+        assert each.result_.tolerance == tolerances[tightest]
+    assert kept(model) > kept(FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=groups))
+
+
+def test_the_measure_that_is_not_met_is_named():
+    X, groups = several_groups(400, 2, 3)
+    X[groups == 2] += 3.0
+    with pytest.warns(ConvergenceWarning, match=r"did not meet tolerance=0.0001: MMD\^2 of 2 against all others is"):
+        model = FairPCA(2, tolerance=1e-4).fit(X, sensitive_features=groups)
+    assert max(model.mmd2_by_measure_, key=model.mmd2_by_measure_.get) == "2 against all others"
 
 
 @pytest.fixture
@@ -116,24 +131,9 @@ def test_a_measure_listed_twice_changes_nothing(two_measures):
         assert twice.mmd2_by_measure_["measure 2"] == twice.mmd2_by_measure_["measure 0"]
 
 
-def test_almost_the_same_measure_twice_ends_as_high(two_measures):
-    X, groups, (first, second) = two_measures
-    once = fit_with([first, second], X, groups, [2e-3, 3e-3])
-    twice = fit_with([first, second, (1 + 1e-6) * first], X, groups, [2e-3, 3e-3, 2e-3])
-    assert kept(twice) == pytest.approx(kept(once), abs=1e-5 + unused(once))
-
-
 def unused(model):
     """Return the variance share that a tolerance left unused may be worth: 5e-4 of each."""
     return 5e-4 * sum(each["multiplier"] * each["tolerance"] for each in model.measures_)
-
-
-def test_the_order_of_measures_changes_nothing(two_measures):
-    X, groups, (first, second) = two_measures
-    one = fit_with([first, second], X, groups, [2e-3, 3e-3])
-    other = fit_with([second, first], X, groups, [3e-3, 2e-3])
-    check_same(other, one)
-    check_same(one, other)
 
 
 def test_a_measure_that_is_never_active_changes_nothing(two_measures):
@@ -210,14 +210,6 @@ def test_random_problems_keep_what_slsqp_keeps(seed):
 @pytest.mark.parametrize("seed", range(100, 140))
 def test_random_problems_keep_what_the_best_of_twenty_runs_of_slsqp_keeps(seed):
     check_against_slsqp(seed, n_starts=20)
-
-
-def test_algorithm_1_penalises_each_violated_measure():
-    X, groups = several_groups(300, 6, 3)
-    model = FairPCA(2, tolerance=[3e-3, 6e-3, 9e-3], solver=REPMS()).fit(X, sensitive_features=groups)
-    judged = dense_mmd2s(model.transform(X), groups, against_all_others(groups), model.bandwidth_)
-    assert np.all(judged <= [3e-3, 6e-3, 9e-3])
-    assert model.converged_
 
 
 @pytest.mark.thorough
@@ -297,25 +289,3 @@ def test_tolerances_that_do_not_fit_are_refused(case):
     X, groups = several_groups(60, 4, 3)
     with pytest.raises(error, match=message):
         FairPCA(2, tolerance=tolerance).fit(X, sensitive_features=groups)
-
-
-def test_a_measure_without_rows_is_named():
-    nothing = Contrast("nobody against nobody", np.zeros((2, 1)))
-    with pytest.raises(ValueError, match="'nobody against nobody' has no rows to compare; every measure needs rows"):
-        Comparison.of(np.array([3.0, 4.0]), [nothing], 1e-3)
-    empty = Contrast("a against b", np.array([[1.0], [-1.0]]))
-    with pytest.raises(ValueError, match="'a against b' has no rows to compare in 1 of its strata"):
-        Comparison.of(np.array([3.0, 0.0]), [empty], 1e-3)
-
-
-@pytest.mark.parametrize("fairness", ["equality", DemographicParity, 3])
-def test_an_unknown_notion_is_refused(fairness):
-    X, groups = several_groups(60, 4, 2)
-    with pytest.raises((ValueError, TypeError), match="fairness"):
-        FairPCA(2, fairness=fairness, tolerance=1e-3).fit(X, sensitive_features=groups)
-
-
-def test_a_warning_names_the_measure_that_is_not_met():
-    X, groups = several_groups(60, 4, 3)
-    with pytest.warns(UserWarning, match=r"did not meet tolerance=1e-09: MMD\^2 of \d against all others is"):
-        FairPCA(3, tolerance=1e-9).fit(X, sensitive_features=groups)

@@ -5,18 +5,13 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import check_estimator_sparse_array, check_estimator_sparse_matrix
 
 from fairpca import FairPCA, FairPCACV, FairPCAPath, audit
 from fairpca.exceptions import NoSensitiveFeaturesWarning, TrainingRowsWarning
 from fairpca.metrics import explained_variance, fair_variance_scorer, mmd2
 from fairpca.report import make_report
-from fairpca.rows import SparseRows, compressed, n_distinct
-
-FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+from fairpca.rows import compressed, n_distinct
 
 
 @pytest.fixture(scope="module")
@@ -65,21 +60,7 @@ def test_weights_labels_and_several_attributes(table, rng, mmd):
     assert_same(fit(sparse.csr_array(X), people, **parameters), fit(X, people, **parameters))
 
 
-@pytest.mark.filterwarnings("ignore:Constructing a DIA:scipy.sparse.SparseEfficiencyWarning")
-@pytest.mark.parametrize("kind", ["array", "matrix"])
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_format(table, format, kind):
-    X, group = table
-    rows = getattr(sparse, f"{format}_{kind}")(X)
-    before = rows.copy()
-    model = fit(rows, group, mmd="hermite")
-    assert_same(model, fit(X, group, mmd="hermite"))
-    np.testing.assert_allclose(model.transform(rows), model.transform(X), atol=1e-12)
-    assert rows.nnz == before.nnz
-    np.testing.assert_array_equal(rows.toarray(), before.toarray())
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float32])
+@pytest.mark.parametrize("dtype", [bool, np.uint16, np.float32])
 def test_other_numbers_are_those_of_the_array(table, dtype):
     X, group = table
     whole = np.rint(2 * np.abs(X)).astype(dtype)
@@ -106,67 +87,47 @@ def unsorted(X):
     return rows
 
 
-@pytest.mark.parametrize("store", [stored_twice, zeros_stored, unsorted])
-def test_how_entries_are_stored_does_not_matter(table, store):
-    X, group = table
-    rows = store(X)
-    stored = rows.indices.copy(), rows.data.copy()
-    for mmd in ("exact", "hermite"):
-        assert_same(fit(rows, group, mmd=mmd), fit(X, group, mmd=mmd))
-    np.testing.assert_array_equal(rows.indices, stored[0])
-    np.testing.assert_array_equal(rows.data, stored[1])
-    assert n_distinct(compressed(rows)) == len(np.unique(X, axis=0))
+WAYS = {
+    **{name: lambda X, name=name: getattr(sparse, f"{name}_array")(X) for name in ("bsr", "coo", "csc", "csr")},
+    **{name: lambda X, name=name: getattr(sparse, f"{name}_matrix")(X) for name in ("dia", "dok", "lil")},
+    **{each.__name__: each for each in (stored_twice, zeros_stored, unsorted)},
+}
 
 
-def test_empty_rows_and_columns_and_columns_far_from_zero(table):
+@pytest.mark.filterwarnings("ignore:Constructing a DIA:scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("way", WAYS)
+def test_how_entries_are_stored_does_not_matter(table, way):
     X, group = table
     odd = np.column_stack([X, np.zeros(len(X)), 1e7 + X[:, 0]])
     odd[40:60, :9] = 0.0
-    assert_same(fit(sparse.csr_array(odd), group, mmd="hermite"), fit(odd, group, mmd="hermite"))
+    rows = WAYS[way](odd)
+    before = rows.copy()
+    model, dense = fit(rows, group, mmd="hermite"), fit(odd, group, mmd="hermite")
+    assert_same(model, dense)
+    np.testing.assert_allclose(model.transform(rows), dense.transform(odd), atol=1e-7)
+    assert rows.nnz == before.nnz
+    np.testing.assert_array_equal(rows.toarray(), before.toarray())
+    assert n_distinct(compressed(rows)) == len(np.unique(odd, axis=0))
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
+def test_what_is_no_table_of_finite_numbers_gets_one_clear_sentence(table):
+    for rows, message in (
         (sparse.csr_array(np.eye(6) * 1j), "dtype complex128, which is not a real number; use float64"),
         (sparse.coo_array(np.arange(6.0)), r"shape \(6,\); it must be \(n_samples, n_features\)"),
         (sparse.csr_array((6, 0)), r"shape \(6, 0\).*at least 2 samples and 1 feature"),
         (sparse.csr_array((1, 3)), r"shape \(1, 3\).*at least 2 samples"),
-    ],
-)
-def test_what_is_no_table_of_numbers_gets_one_clear_sentence(rows, message):
-    with pytest.raises(ValueError, match=message):
-        fit(rows, np.arange(rows.shape[0]) % 2)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
-def test_numbers_that_are_not_finite_are_named(table, format, value):
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(rows, np.arange(rows.shape[0]) % 2)
     X, group = table
     model = fit(X, group)
-    bad = X.copy()
-    bad[270, 4] = value
-    rows = sparse.csr_array(bad).asformat(format)
-    for use in (lambda: fit(rows, group), lambda: model.transform(rows), lambda: model.score(rows)):
-        with pytest.raises(ValueError, match=f"X has {value} in row 270, column 4; drop or impute"):
-            use()
-
-
-def test_other_columns_are_refused_and_names_are_missed(table):
-    pandas = pytest.importorskip("pandas")
-    X, group = table
-    with pytest.raises(ValueError, match="X has 7 features, but FairPCA is expecting 8"):
-        fit(X, group).transform(sparse.csr_array(X[:, :7]))
-    named = fit(pandas.DataFrame(X, columns=list("abcdefgh")), group)
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        named.transform(sparse.csr_array(X))
-
-
-@pytest.mark.parametrize("use", ["transform", "score", "residuals"])
-def test_a_model_must_be_fitted_first(table, use):
-    for rows in (table[0], sparse.csr_array(table[0])):
-        with pytest.raises(NotFittedError):
-            getattr(FairPCA(2), use)(rows)
+    for value, kind in ((np.nan, "csr"), (np.inf, "csc"), (np.nan, "coo")):
+        bad = X.copy()
+        bad[270, 4] = value
+        rows = sparse.csr_array(bad).asformat(kind)
+        for use in (lambda rows: fit(rows, group), model.transform, model.score):
+            with pytest.raises(ValueError, match=f"X has {value} in row 270, column 4; drop or impute"):
+                use(rows)
 
 
 def test_path_and_choice_of_the_tolerance(table):
@@ -207,18 +168,6 @@ def test_audit_metrics_and_report(table, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_behind_an_encoder_that_makes_sparse_rows(rng):
-    group = np.repeat(["a", "b"], 150)
-    words = np.column_stack([rng.integers(4 + (group == "b"), size=300), rng.integers(5, size=300)]).astype(str)
-    with_sparse, with_dense = (
-        make_pipeline(OneHotEncoder(sparse_output=is_sparse), FairPCA(2, tolerance=1e-2, random_state=0))
-        for is_sparse in (True, False)
-    )
-    for pipeline in (with_sparse, with_dense):
-        pipeline.fit(words, fairpca__sensitive_features=group)
-    np.testing.assert_allclose(with_sparse.transform(words), with_dense.transform(words), atol=1e-10)
-
-
 @pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
 def test_scikit_learn_knows_that_sparse_tables_are_taken(check):
@@ -227,21 +176,23 @@ def test_scikit_learn_knows_that_sparse_tables_are_taken(check):
     check("FairPCA", model)
 
 
-def tall(rng, n=40_000, p=120, dtype=np.float64):
-    rows = sparse.random_array((n, p), density=0.05, format="csr", rng=rng, dtype=dtype)
-    return rows, np.arange(n) % 2
-
-
-def peak_of(work):
-    tracemalloc.start()
-    work()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return peak
+@pytest.mark.thorough
+def test_no_dense_copy_is_made(rng):
+    n, p = 40_000, 120
+    X = sparse.random_array((n, p), density=0.05, format="csr", rng=rng)
+    model = FairPCA(2, tolerance=1e-2, random_state=0)
+    peaks = []
+    for use in (lambda: model.fit(X, sensitive_features=np.arange(n) % 2), lambda: model.transform(X)):
+        tracemalloc.start()
+        use()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[0] < 0.7 * 8 * n * p
+    assert peaks[1] < 2**26
 
 
 def test_plain_pca_of_a_table_too_large_to_be_dense_goes_by_blocks(monkeypatch, rng):
-    X, _ = tall(rng, n=4000, p=20)
+    X = sparse.random_array((4000, 20), density=0.05, format="csr", rng=rng)
     with pytest.warns(NoSensitiveFeaturesWarning):
         expected = FairPCA(3).fit(X.toarray())
     monkeypatch.setattr("fairpca.data._prepared.MEMORY_NUMBERS", 1000)
@@ -250,22 +201,3 @@ def test_plain_pca_of_a_table_too_large_to_be_dense_goes_by_blocks(monkeypatch, 
     np.testing.assert_allclose(model.components_, expected.components_, atol=1e-10)
     with pytest.raises(ValueError, match=r'mmd="exact" works on dense rows.*\(4000, 20\) would take 0.00064 GB'):
         FairPCA(2, mmd="exact").fit(X, sensitive_features=np.arange(4000) % 2)
-
-
-@pytest.mark.thorough
-def test_no_dense_copy_is_made(rng):
-    X, group = tall(rng)
-    dense_bytes = 8 * X.shape[0] * X.shape[1]
-    model = FairPCA(2, tolerance=1e-2, random_state=0)
-    assert peak_of(lambda: model.fit(X, sensitive_features=group)) < 0.7 * dense_bytes
-    for use in (model.transform, model.score, model.residuals):
-        assert peak_of(lambda use=use: use(X)) < 2**26
-
-
-def test_the_blocks_are_those_of_the_array(table):
-    X, _ = table
-    attached = np.zeros((len(X), 1), dtype=np.int8)
-    rows = SparseRows(sparse.csr_array(X), attached)
-    chosen = np.arange(5, 300, 7)
-    np.testing.assert_array_equal(rows.sample(chosen)[0], X[chosen])
-    np.testing.assert_array_equal(rows.taken(chosen).sample(np.arange(3))[0], X[chosen[:3]])

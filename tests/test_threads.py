@@ -1,8 +1,6 @@
 """Threads are given back, and an interrupt is heard."""
 
 import _thread
-import multiprocessing
-import os
 import threading
 import time
 
@@ -90,12 +88,3 @@ def test_kernel_sums_have_the_same_bits_in_any_number_of_threads(n_threads):
     alone = kernel_pass(1)
     for _ in range(5):
         np.testing.assert_array_equal(kernel_pass(n_threads), alone)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_a_forked_child_finds_threads_of_its_own():
-    here = kernel_pass(2)
-    with multiprocessing.get_context("fork").Pool(2) as children:
-        for there in children.map(kernel_pass, [4] * 4):
-            np.testing.assert_array_equal(there, here)

@@ -5,16 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-import fairpca.data._axes as axes_module
-import fairpca.solvers._start as start_module
 import fairpca.solvers.budget._budget as budget_module
 import fairpca.solvers.budget._span as span_module
 from fairpca import FairPCA
-from fairpca.data import PrincipalAxes
-from fairpca.data._axes import null_axes, singular_axes
-from fairpca.data._merged import places_of
+from fairpca.data._axes import singular_axes
 from fairpca.exceptions import RankWarning
-from fairpca.solvers._start import mean_matched_frame
 
 
 def factors_table(n, p, seed=0, noise=0.5):
@@ -45,33 +40,6 @@ def test_small_singular_values_keep_their_digits(rng, shape, spread):
         np.testing.assert_allclose(np.abs(np.sum(axes * right, axis=0)), 1.0, atol=1e-5)
 
 
-def test_dependent_rows_have_as_many_axes_as_they_span(rng):
-    X = rng.normal(size=(4, 900))
-    X = np.vstack([X, X[:2] - 3 * X[2:], np.zeros(900)])
-    axes = PrincipalAxes.of(X - X.mean(axis=0), n_null=3)
-    assert axes.rank == 4
-    assert axes.axes.shape == (900, 7)
-    np.testing.assert_allclose(axes.axes.T @ axes.axes, np.eye(7), atol=1e-12)
-    np.testing.assert_allclose((X - X.mean(axis=0)) @ axes.axes[:, 4:], 0, atol=1e-10)
-
-
-def test_null_axes_hold_what_they_are_asked_to_hold(rng):
-    axes = np.linalg.qr(rng.normal(size=(50, 5)))[0]
-    towards = rng.normal(size=(50, 2))
-    null = null_axes(axes, 6, towards)
-    basis = np.hstack([axes, null])
-    np.testing.assert_allclose(basis.T @ basis, np.eye(11), atol=1e-12)
-    np.testing.assert_allclose(basis @ (basis.T @ towards), towards, atol=1e-12)
-
-
-def test_equal_rows_have_one_place_and_others_do_not(rng):
-    X = rng.integers(0, 2, size=(200, 5)).astype(np.float32)
-    X[0], X[1] = 0.0, -0.0
-    place = places_of(X)
-    assert place[0] == place[1]
-    np.testing.assert_array_equal(place[:, None] == place, np.all(X[:, None] == X, axis=2))
-
-
 def test_a_table_with_more_columns_than_rows_is_that_table_in_fewer_columns():
     X, group = factors_table(60, 3000)
     sigma = FairPCA(2, standardize=False, tolerance=2.0).fit(X, sensitive_features=group).bandwidth_
@@ -80,15 +48,6 @@ def test_a_table_with_more_columns_than_rows_is_that_table_in_fewer_columns():
     assert wide.converged_
     assert wide.result_.variance_kept == pytest.approx(few.result_.variance_kept, abs=1e-6)
     np.testing.assert_allclose(wide.components_ @ wide.components_.T, np.eye(2), atol=1e-11)
-
-
-def test_axes_of_many_columns_are_those_of_few(monkeypatch):
-    X, group = factors_table(80, 300)
-    plain = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
-    monkeypatch.setattr(axes_module, "MANY_COLUMNS", 10)
-    wide = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
-    assert wide.result_.variance_kept == pytest.approx(plain.result_.variance_kept, abs=1e-8)
-    np.testing.assert_allclose(np.abs(wide.components_), np.abs(plain.components_), atol=1e-5)
 
 
 @pytest.mark.parametrize("d", [2, 5])
@@ -118,22 +77,6 @@ def test_one_leading_axis_for_each_component_is_enough_to_begin_with(monkeypatch
     assert grown.result_.variance_kept > whole.result_.variance_kept - 1e-3
 
 
-def test_means_are_matched_alike_by_lanczos(monkeypatch):
-    frames = []
-
-    class Problem:
-        shape = (90, 3)
-        variances = np.sort(np.random.default_rng(0).gamma(1.0, size=90))[::-1]
-        mean_differences = np.random.default_rng(1).normal(size=(90, 2))
-
-    for most in (500, 10):
-        monkeypatch.setattr(start_module, "MOST_DENSE", most)
-        frames.append(mean_matched_frame(Problem, 90))
-    dense, lanczos = (frame @ frame.T for frame in frames)
-    np.testing.assert_allclose(lanczos, dense, atol=1e-10)
-    np.testing.assert_allclose(frames[1].T @ Problem.mean_differences, 0, atol=1e-12)
-
-
 def test_wide_tables_of_categories_with_copies_constants_and_a_far_row(rng):
     codes = rng.integers(0, 20, size=(40, 50))
     X = (codes[:, :, None] == np.arange(20)).reshape(40, 1000).astype(float)
@@ -161,35 +104,6 @@ def test_as_many_components_as_rows_of_a_wide_table(d):
     assert not model.transform(X)[:, 19:].any()
     with pytest.warns(RankWarning):
         FairPCA(25, tolerance=2.0).fit(X, sensitive_features=group)
-
-
-def test_a_given_start_and_a_random_one_of_a_wide_table(rng):
-    X, group = factors_table(40, 800)
-    start = np.linalg.qr(rng.normal(size=(800, 2)))[0].T
-    for init in (start, "auxiliary"):
-        for solver in ("budget", "repms"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                model = FairPCA(2, tolerance=5e-2, init=init, solver=solver, random_state=0)
-                model.fit(X, sensitive_features=group)
-            np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
-
-
-def test_a_share_of_the_variance_of_a_wide_table():
-    X, group = factors_table(40, 900)
-    shares = FairPCA(39, tolerance=2.0).fit(X, sensitive_features=group).explained_variance_ratio_
-    model = FairPCA(0.8, tolerance=2.0).fit(X, sensitive_features=group)
-    assert model.n_components_ == int(np.searchsorted(np.cumsum(shares), 0.8)) + 1
-
-
-def test_the_tolerance_that_chance_chooses_for_a_wide_table():
-    X, group = factors_table(100, 2500)
-    model = FairPCA(2, tolerance="auto", random_state=0).fit(X, sensitive_features=group)
-    assert model.converged_
-    by_lot = FairPCA(2, tolerance="auto", random_state=0)
-    by_lot.fit(X, sensitive_features=np.random.default_rng(0).permutation(group))
-    assert by_lot.converged_
-    assert by_lot.result_.variance_kept >= model.result_.variance_kept - 1e-12
 
 
 def test_columns_whose_covariance_is_too_large_are_refused_in_one_sentence(monkeypatch):

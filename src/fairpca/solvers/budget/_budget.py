@@ -19,7 +19,7 @@ from fairpca.solvers.budget._span import GrowingSearch, has_many_axes
 SLACK = 5e-4
 """Share of a tolerance that an answer may leave unused, so that the last correction cannot end above it."""
 
-APPROXIMATE_SLACK, APPROXIMATE_GAIN = 1e-2, 1e-6
+APPROXIMATE_SLACK, APPROXIMATE_GAIN = 5e-3, 1e-6
 """The same, and the expected gain in variance share at which a run ends, on approximations of many rows and where more
 rows follow: what is beyond are digits that these do not have."""
 

@@ -59,9 +59,11 @@ def answer(*arguments, code=0):
 
 
 def refused(*arguments):
-    """Return the one sentence in which a command must end, without the word error."""
+    """Return the one sentence in which a command must end, without the word error; a command to paste may follow."""
     outcome = run(*arguments)
     assert outcome.exit_code == 2, (outcome.exit_code, outcome.output)
-    (line,) = outcome.stderr.splitlines()
+    line, *command = outcome.stderr.splitlines()
+    assert all(each.startswith("try: fairpca ") for each in command[:1]), command
+    assert not command[1:], command
     assert line.startswith("error: "), line
     return line.removeprefix("error: ")

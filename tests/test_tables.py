@@ -191,13 +191,6 @@ def test_blanks_lines_and_line_endings_do_not_matter(tmp_path):
     assert found.people_train.sensitive_features["sex"].tolist() == ["f", "m", "f"]
 
 
-def test_decimal_commas_are_refused_and_then_read(tmp_path):
-    path = written(tmp_path, "x;sex\n1,5;f\n2,25;m\n3;f\n")
-    with pytest.raises(TableError, match=r"'x' is made of numbers with commas: read it with decimal=','"):
-        prepare(path, SEX)
-    assert all_rows(TableFile(path, decimal=",")).X_train[:, 0].tolist() == [1.5, 2.25, 3]
-
-
 def test_columns_without_a_name_are_called_by_their_position(tmp_path):
     table = TableFile(written(tmp_path, ",sex,x,\n1,f,2,\n3,m,4,\n"))
     assert table.names == ("unnamed 1", "sex", "x", "unnamed 4")
@@ -776,8 +769,9 @@ BAD_FILES = {
     "NUL bytes": (b"age,work,sex\n1,a\0,f\n", "NUL bytes"),
     "random bytes": (bytes(range(256)) * 9, "NUL bytes"),
     "PDF": (b"%PDF-1.7 a,b\n1,2\n", "a PDF document"),
-    "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Excel file"),
-    "Excel": (zipped(**{"[Content_Types].xml": "x", "xl/workbook.xml": "x"}), "Excel or other office file"),
+    "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel file"),
+    "broken Excel": (zipped(**{"[Content_Types].xml": "x", "xl/workbook.xml": "x"}), "damaged or not complete"),
+    "office": (zipped(**{"[Content_Types].xml": "x", "word/document.xml": "x"}), "an office file other than Excel"),
     "archive": (zipped(a=GOOD, b=GOOD), "an archive of 2 files"),
     "empty archive": (zipped(), "NUL bytes"),
     "cut gzip": (gzip.compress(GOOD.encode() * 99)[:-9], "damaged or not complete"),

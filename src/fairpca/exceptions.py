@@ -1,6 +1,8 @@
 """Warnings and errors of the package, each of its own class so that they can be filtered."""
 # SPDX-License-Identifier: MIT
 
+from typing import Any
+
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
@@ -67,7 +69,19 @@ class StrictToleranceWarning(UserWarning):
 
 
 class TableError(ValueError):
-    """A table, or what is said of its columns, cannot be used."""
+    """A table, or what is said of its columns, cannot be used.
+
+    Parameters
+    ----------
+    words : str
+        Why.
+    **options : dict
+        Arguments of `TableFile`, `Roles` and `TableOptions` with which the table can be used, where some are known.
+    """
+
+    def __init__(self, words: str, **options: Any) -> None:
+        super().__init__(words)
+        self.options = options
 
 
 class TableWarning(UserWarning):

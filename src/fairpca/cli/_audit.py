@@ -40,7 +40,7 @@ def check_asked(
         return
     given = [
         *_changed(asked, Terms()),
-        *_changed(choice, Table(choice.table, choice.delimiter, choice.encoding, choice.decimal)),
+        *_changed(choice, Table(choice.table, choice.delimiter, choice.encoding, choice.decimal, choice.sheet)),
     ]
     given += ["--as-is"] if as_is else []
     if given:

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 
 import errno
+import shlex
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, TextIO
 
@@ -13,13 +15,16 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from fairpca.cli._output import plain
-from fairpca.cli._phrases import in_options
-from fairpca.exceptions import OutOfReachError
+from fairpca.cli._phrases import in_options, option_of
+from fairpca.exceptions import OutOfReachError, TableError
 
 NOT_MET, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 EXPECTED = (OSError, ValueError, TypeError, ImportError, MemoryError, RecursionError)
 """What users can bring about."""
+
+ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
+"""The words of the command line."""
 
 # Some versions of typer bring their own click, and none exports this class by itself.
 UsageError: Any = typer.BadParameter.__base__
@@ -50,9 +55,31 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(NOT_MET) from None
         except EXPECTED as error:
             print_error(errors, in_options(sentence_of(error)))
+            if isinstance(error, TableError) and error.options:
+                errors.print(f"try: {plain(command_with(error.options))}")
             raise typer.Exit(BAD_INPUT) from None
 
     return run
+
+
+def command_with(options: dict[str, Any]) -> str:
+    """Return the command that was given with more options, ready to paste.
+
+    Parameters
+    ----------
+    options : dict
+        Arguments of the library: texts, or names of columns.
+    """
+    more = [
+        part
+        for name, value in options.items()
+        for part in (option_of(name), value if isinstance(value, str) else ",".join(map(_escaped, value)))
+    ]
+    return shlex.join(["fairpca", *ARGUMENTS.get(), *more])
+
+
+def _escaped(name: str) -> str:
+    return name.replace(",", "\\,")
 
 
 def error_console() -> Console:
@@ -125,6 +152,19 @@ def warnings_as_notes(console: Console) -> Iterator[None]:
 
 class Commands(TyperGroup):
     """The commands, whose faults of usage end as other faults do."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what was given, for a sentence that repeats it.
+
+        Parameters
+        ----------
+        ctx : typer.Context
+            What was given before.
+        args : list of str
+            What was given.
+        """
+        ARGUMENTS.set(tuple(args))
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for.

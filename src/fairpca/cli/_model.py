@@ -106,6 +106,8 @@ def _for_people(options: TableOptions, roles: Roles) -> TableOptions:
         options,
         categories=tuple(name for name in options.categories if name in named),
         numbers=tuple(name for name in options.numbers if name in named),
+        # Dates of people are texts.
+        dates=(),
     )
 
 

@@ -49,15 +49,16 @@ def _fit(*names: str, text: str, metavar: str | None = None) -> Any:
 class NewTable:
     """A table for a model that knows its columns."""
 
-    table: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file.", show_default=False)]
-    delimiter: Annotated[str | None, _table(text="Of a CSV; found by itself.")] = None
-    encoding: Annotated[str | None, _table(text="Of a CSV; found by itself.")] = None
-    decimal: Annotated[str, _table(text="Decimal mark of a CSV, . or ,")] = "."
+    table: Annotated[Path, typer.Argument(help="CSV, Excel, Parquet or Arrow file.", show_default=False)]
+    delimiter: Annotated[str | None, _table(text="Of a CSV; detected by default.")] = None
+    encoding: Annotated[str | None, _table(text="Of a CSV; detected by default.")] = None
+    decimal: Annotated[str | None, _table(text="Decimal mark of texts, . or , (detected by default).")] = None
+    sheet: Annotated[str | None, _table(text="Of an Excel workbook; by default the first.")] = None
 
     @cached_property
     def file(self) -> TableFile:
         """The table, opened once, for what was read of it is kept."""
-        return TableFile(self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal)
+        return TableFile(self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal, sheet=self.sheet)
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,22 @@ class Table(NewTable):
         default_factory=list
     )
 
+    dates: Annotated[list[str], _table(text="Columns of dates or times, as COL or COL=DMY.", metavar=COLUMNS)] = field(
+        default_factory=list
+    )
+    missing_values: Annotated[
+        list[str], _table(text="More texts that stand for no value.", metavar="TEXT[,TEXT]")
+    ] = field(default_factory=list)
+
     def options(self) -> TableOptions:
         """Return how its columns are read."""
-        return TableOptions(self.missing, names(self.categories), names(self.numbers))
+        return TableOptions(
+            self.missing,
+            names(self.categories),
+            names(self.numbers),
+            names(self.dates),
+            missing_values=(*TableOptions().missing_values, *names(self.missing_values)),
+        )
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,8 @@ def columns_table(columns: Sequence[dict[str, Any]]) -> Table:
         counts = (distinct, str(column["missing"] or ""), str(column["features"] or ""))
         name = column["column"]
         shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-        table.add_row(plain(shown), column["role"], column["kind"], *counts)
+        kind = ", ".join(filter(None, (column["kind"], column["note"])))
+        table.add_row(plain(shown), column["role"], plain(kind), *counts)
     return table
 
 

@@ -13,7 +13,7 @@ OPTIONS = {
     name: option_of(name)
     for name in (
         *("sensitive", "label", "control", "weight", "drop", "keep_sensitive", "missing", "categories", "numbers"),
-        *("delimiter", "encoding", "decimal", "held_out", "tolerance", "fairness", "favourable", "small_groups"),
+        *("dates", "missing_values", "delimiter", "encoding", "decimal", "sheet", "held_out", "tolerance", "fairness", "favourable", "small_groups"),
         *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
     )
 } | {"target": "--promise", "n_components": "--components", "random_state": "--seed", "epsilon": "epsilon"}
@@ -40,9 +40,12 @@ PHRASES = {
     r"min_group_size=(\d+)": r"\1",
     r", or lower min_group_size": "",
     r"leave it out with drop\b": "leave it out with --drop",
-    r"name it in (numbers|categories)\b": r"name it in --\1",
-    r"named in numbers\b": "named in --numbers",
-    r"named both in categories and in numbers": "named both in --categories and in --numbers",
+    r"\b(names? (?:it|these)) in (numbers|categories|dates)\b": r"\1 in --\2",
+    r"\bname these in missing_values\b": "name these in --missing-values",
+    r"\bnamed in (numbers|dates)\b": r"named in --\1",
+    r"\bnamed both in (\w+) and in (\w+)": r"named both in --\1 and in --\2",
+    r"\bname that one with decimal\b": "name that one with --decimal",
+    r"Name another by sheet\.": "Name another with --sheet.",
     r", or allow for more with most_categories": "",
     r"^(sensitive|tolerance) names\b": r"--\1 names",
     r"\bgroups=\(([^()]*), ([^()]*)\)": r"--groups \1,\2",

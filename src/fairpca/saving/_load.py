@@ -136,7 +136,7 @@ def _held_out(fields: dict[str, Any] | None) -> "HeldOut | None":
 def _options(fields: dict[str, Any] | None) -> TableOptions | None:
     if fields is None:
         return None
-    check_fields("options", fields, OPTIONS)
+    check_fields("options", fields, OPTIONS | ({"dates": NAMES} if "dates" in fields else {}))
     return TableOptions(**fields)
 
 

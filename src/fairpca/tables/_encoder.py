@@ -4,7 +4,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,16 +16,15 @@ from fairpca._utils.schema import TEXT, Kind, check_fields, is_number
 from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._columns import Cells
+from fairpca.tables._cells import Cells
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import MISSING, MISSING_VALUES, suggestion
+from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, Reading
 
 MISSING_NAME = "(missing)"
 """What the category of rows without a value is called in names of features."""
 
 UNKNOWN = ("warn", "refuse")
-SCHEMA = 1
-"""Grows with every change of the fields."""
 
 
 def _are_different(value: Any, *kinds: type) -> bool:
@@ -33,15 +32,22 @@ def _are_different(value: Any, *kinds: type) -> bool:
 
 
 FIELDS = {
-    "schema": Kind(f"{SCHEMA}, which this version knows", lambda value: type(value) is int and value == SCHEMA),
+    # It grows where older versions would read what is written wrongly.
+    "schema": Kind("1, which this version knows", lambda value: type(value) is int and value == 1),
     "missing": Kind(f"one of {', '.join(MISSING)}", lambda value: isinstance(value, str) and value in MISSING),
     "missing_values": Kind("a list of different texts", lambda value: _are_different(value, str)),
     "columns": Kind("a list of columns", lambda value: isinstance(value, list) and bool(value)),
 }
 OF_NUMBERS = {
     "name": TEXT,
-    "kind": Kind("number, boolean or category", lambda value: value in ("number", "boolean")),
+    "kind": Kind("number, boolean, date, time or category", lambda v: v in ("number", "boolean", "date", "time")),
     "fill": Kind("a finite number or null", lambda value: value is None or is_number(value)),
+}
+READS = {"reads": Kind("a table of fields", lambda value: isinstance(value, dict))}
+OF_READING = {
+    "way": Kind("one of ., ,, YMD, DMY, MDY, time", lambda value: value in (*DECIMAL_MARKS, *DATE_ORDERS)),
+    "unit": TEXT,
+    "words": Kind("a list of different texts", lambda value: _are_different(value, str)),
 }
 OF_CATEGORIES = {
     "name": TEXT,
@@ -62,18 +68,21 @@ class TableColumn:
     ----------
     name : str
         Its name.
-    kind : {"number", "boolean", "category"}
-        How it is read.
+    kind : {"number", "boolean", "date", "time", "category"}
+        What it holds.
     categories : tuple of (str or None), default=()
         The values of a category, in the order of its features; None stands for rows without a value.
     fill : float, default=None
         What a missing number is taken for; None where it is refused.
+    reading : Reading
+        How texts become numbers; by default they are plain numbers.
     """
 
     name: str
     kind: str
     categories: tuple[str | None, ...] = ()
     fill: float | None = None
+    reading: Reading = Reading()
 
     @property
     def feature_names(self) -> list[str]:
@@ -82,19 +91,25 @@ class TableColumn:
             return [self.name]
         return [f"{self.name}={MISSING_NAME if value is None else value}" for value in self.categories]
 
-    def _encode(self, cells: Cells, out: AnyArray, first_row: int, *, fills: bool) -> tuple[BoolArray, dict[str, int]]:
+    def _encode(
+        self, cells: Cells, out: AnyArray, first_row: int, *, fills: bool, decimal: str | None
+    ) -> tuple[BoolArray, dict[str, int]]:
         """Write features to zeros; return which rows lack a value that cannot be filled, and unknown categories."""
         if self.kind == "category":
             return self._mark(cells, out, fills=fills)
-        rows = cells.rows_of(cells.booleans if self.kind == "boolean" else cells.numbers, math.nan)
+        reading = replace(self.reading, way=decimal) if decimal and self.kind == "number" else self.reading
+        rows = cells.rows_of(cells.booleans if self.kind == "boolean" else cells.numbers(reading), math.nan)
         wrong = (np.isnan(rows) & ~cells.missing) | np.isinf(rows)
+        if wrong.any() and self.kind != "boolean":
+            # Among numbers a new word may say, as others did, that nothing is known.
+            wrong &= ~cells.rows_of(np.array([text.casefold() in NO_VALUE for text in cells.texts]), False)
         if wrong.any():
             row = int(wrong.argmax())
-            allowed = "true or false" if self.kind == "boolean" else "finite numbers"
+            allowed = {"boolean": "true or false", "number": "finite numbers"}.get(self.kind, f"{self.kind}s")
             what = f"{cells.texts[cells.codes[row]][:40]!r} in row {first_row + row + 1}"
             raise TableError(f"column {self.name!r} holds {what}, where {allowed} are expected.")
         if self.fill is not None:
-            rows[cells.missing] = self.fill
+            rows[np.isnan(rows)] = self.fill
         with np.errstate(over="ignore"):
             out[:, 0] = rows
         if np.isinf(out[:, 0]).any():
@@ -116,14 +131,26 @@ class TableColumn:
         return lacking & (not fills), unknown
 
     def _to_dict(self) -> dict[str, Any]:
-        more = {"categories": list(self.categories)} if self.kind == "category" else {"fill": self.fill}
+        more: dict[str, Any] = {"fill": self.fill}
+        if self.kind == "category":
+            more = {"categories": list(self.categories)}
+        elif self.reading != Reading():
+            more["reads"] = asdict(self.reading) | {"words": list(self.reading.words)}
         return {"name": self.name, "kind": self.kind} | more
 
     @classmethod
     def _from_dict(cls, number: int, fields: Any) -> "TableColumn":
         is_category = isinstance(fields, Mapping) and fields.get("kind") == "category"
-        _check(f"column {number} of the table encoder", fields, OF_CATEGORIES if is_category else OF_NUMBERS)
-        return cls(fields["name"], fields["kind"], tuple(fields.get("categories", ())), fields.get("fill"))
+        where = f"column {number} of the table encoder"
+        has_reading = isinstance(fields, Mapping) and "reads" in fields
+        _check(where, fields, OF_CATEGORIES if is_category else OF_NUMBERS | (READS if has_reading else {}))
+        name, kind, reading = fields["name"], fields["kind"], Reading()
+        if has_reading:
+            _check(where, fields["reads"], OF_READING)
+            reading = Reading(**fields["reads"] | {"words": tuple(fields["reads"]["words"])})
+        if kind not in ("category", "boolean", reading.kind):
+            raise TableError(f"{where} is said to be of the kind {kind}, but is read as a {reading.kind}.")
+        return cls(name, kind, tuple(fields.get("categories", ())), fields.get("fill"), reading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +197,7 @@ class EncodedRows:
 class TableEncoder:
     """How the columns of a table become numbers.
 
-    Numbers stay as they are, true is 1 and false is 0. A category is as many columns as it has values, of which one
+    Numbers stay as they are, true is 1 and false is 0; dates are days since 1970, and times hours. A category is as many columns as it has values, of which one
     is 1 and the others are 0. Nothing is scaled: `FairPCA(standardize=True)` does that.
 
     Attributes
@@ -294,7 +321,7 @@ class TableEncoder:
     def to_dict(self) -> dict[str, Any]:
         """Return plain types, which JSON can hold."""
         return {
-            "schema": SCHEMA,
+            "schema": 1,
             "missing": self.missing,
             "missing_values": list(self.missing_values),
             "columns": [column._to_dict() for column in self.columns],
@@ -315,13 +342,13 @@ class TableEncoder:
             raise TableError("the table encoder has two columns of the same name.")
         return cls(columns, fields["missing"], tuple(fields["missing_values"]))
 
-    def _encoded(self, batch: Any, first_row: int, decimal: str, dtype: DTypeLike) -> EncodedRows:
+    def _encoded(self, batch: Any, first_row: int, decimal: str | None, dtype: DTypeLike) -> EncodedRows:
         X = np.zeros((batch.num_rows, self.n_features), dtype=dtype)
         found = EncodedRows(X, {}, {}, batch, first_row)
         for column in self.columns:
-            cells = Cells.of(batch.column(column.name), self.missing_values, decimal)
+            cells = Cells.of(batch.column(column.name), (*self.missing_values, *column.reading.words))
             out = X[:, self.slices[column.name]]
-            lacking, unknown = column._encode(cells, out, first_row, fills=self.missing == "fill")
+            lacking, unknown = column._encode(cells, out, first_row, fills=self.missing == "fill", decimal=decimal)
             if lacking.any():
                 found.lacking[column.name] = lacking
             found.unknown.update({(column.name, text): count for text, count in unknown.items()})

@@ -11,6 +11,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from fairpca.exceptions import TableError
+from fairpca.tables._excel import is_workbook, read_workbook
 from fairpca.tables._text import TextTable, arrow, in_plain_words
 
 MOST_ROWS = 2**14
@@ -27,7 +28,7 @@ class TableFile:
     """A table that can be read in batches, as often as needed, in bounded memory.
 
     The kind of a file is told by how it begins, not by its name: text with the delimiters comma, semicolon, tab or bar,
-    packed or not (gzip, bzip2, xz, Zstandard, zip), Parquet, Arrow and Feather. Text is UTF-8, or UTF-16 with a byte
+    packed or not (gzip, bzip2, xz, Zstandard, zip), Parquet, Arrow, Feather, and Excel workbooks. Text is UTF-8, or UTF-16 with a byte
     order mark; what is neither is read as Windows-1252, and `notes` says so. A text file is read once: what was read is
     kept, beyond 16 MB in a temporary file.
 
@@ -39,8 +40,10 @@ class TableFile:
         Of a text file; found by default.
     encoding : str, default=None
         Of a text file; found by default.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in texts.
+    decimal : {".", ","}, default=None
+        The decimal mark of numbers in texts; by default that which the numbers of each column show.
+    sheet : str, default=None
+        Of an Excel workbook (`fairpca[excel]`); by default the first that holds something.
 
     Attributes
     ----------
@@ -58,16 +61,22 @@ class TableFile:
     """
 
     def __init__(
-        self, table: Any, *, delimiter: str | None = None, encoding: str | None = None, decimal: str = "."
+        self,
+        table: Any,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        decimal: str | None = None,
+        sheet: str | None = None,
     ) -> None:
-        if decimal not in (".", ","):
+        if decimal not in (None, ".", ","):
             raise ValueError(f"decimal={decimal!r} must be '.' or ','.")
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
             raise ValueError(f"delimiter={delimiter!r} must be one character, such as ',' or ';'.")
         self.decimal = decimal
         self.path = Path(table) if isinstance(table, str | os.PathLike) else None
         self.label = str(self.path) if self.path else "the table"
-        self._source = self._open(table, delimiter, encoding)
+        self._source = self._open(table, delimiter, encoding, sheet)
         self._kept: Any = None
         self.names = tuple(self._source.names)
         self._check_names()
@@ -126,7 +135,12 @@ class TableFile:
                 yield batch
         self._kept = kept
 
-    def _open(self, table: Any, delimiter: str | None, encoding: str | None) -> "TextTable | _Typed":
+    @property
+    def delimiter(self) -> str | None:
+        """What stands between the columns of a text file; None for other tables."""
+        return self._source.delimiter if isinstance(self._source, TextTable) else None
+
+    def _open(self, table: Any, delimiter: str | None, encoding: str | None, sheet: str | None) -> "TextTable | _Typed":
         if self.path is None:
             frame = _as_arrow(table)
             return _Typed(frame.column_names, frame.num_rows, frame.to_batches)
@@ -137,6 +151,9 @@ class TableFile:
                 )
             with self.path.open("rb") as file:
                 begin = file.read(16)
+        if is_workbook(self.path):
+            names, rows, notes = read_workbook(self.path, self.label, sheet)
+            return _Typed(names, rows.num_rows, rows.to_batches, notes)
         for magic, opener in READERS.items():
             if begin.startswith(magic):
                 return _Typed.in_file(self.path, self.label, opener)

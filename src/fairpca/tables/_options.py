@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 from fairpca._utils.checks import check_flag, check_integer, check_name
@@ -15,6 +16,10 @@ MISSING_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NA
 
 MISSING = ("refuse", "fill", "drop-rows")
 MOST_CATEGORIES = 100
+"""Values of a category, and groups of an attribute, at most."""
+
+FEW = 20
+"""Rows, or different values, up to which their number says little: codes may be numbers, and numbers groups."""
 
 
 @dataclass(frozen=True)
@@ -108,32 +113,47 @@ class TableOptions:
         Columns that are categories, whatever they look like, such as numbers that are codes.
     numbers : str or sequence of str, default=()
         Columns that are numbers, although they have leading zeros or count the rows.
+    dates : str or sequence of str, default=()
+        Columns of dates, which become days since 1970, and of times, which become hours. "name=DMY" says in which order
+        day, month and year stand (DMY, MDY or YMD), where the values leave it open.
     most_categories : int, default=100
         Distinct values that a category may have at most; more are free text.
     missing_values : sequence of str, default=MISSING_VALUES
         Texts that stand for no value, in files and in frames: "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN",
-        "nan", "NAN", "null" and "NULL".
+        "nan", "NAN", "null" and "NULL". Among numbers other words may stand for no value too, such as "unknown" and "-".
     """
 
     missing: str = "refuse"
     categories: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
     most_categories: int = MOST_CATEGORIES
     missing_values: tuple[str, ...] = MISSING_VALUES
 
     def __post_init__(self) -> None:
         check_name("missing", self.missing, MISSING)
-        for argument in ("categories", "numbers", "missing_values"):
+        for argument in ("categories", "numbers", "dates", "missing_values"):
             object.__setattr__(self, argument, _names(argument, getattr(self, argument)))
         check_integer("most_categories", self.most_categories, least=2)
-        both = sorted(set(self.categories) & set(self.numbers))
-        if both:
-            raise ValueError(f"column {both[0]!r} is named both in categories and in numbers; choose one.")
+        kinds = {"categories": self.categories, "numbers": self.numbers, "dates": self.date_orders}
+        for one, other in combinations(kinds, 2):
+            both = sorted({*kinds[one]} & {*kinds[other]})
+            if both:
+                raise ValueError(f"column {both[0]!r} is named both in {one} and in {other}; choose one.")
+
+    @cached_property
+    def date_orders(self) -> dict[str, str | None]:
+        """The columns of dates, and where it is said the order of day, month and year in them."""
+        parts = {name: name.rpartition("=") for name in self.dates}
+        return {
+            (column if order in ("DMY", "MDY", "YMD") else name): (order if order in ("DMY", "MDY", "YMD") else None)
+            for name, (column, _, order) in parts.items()
+        }
 
     def check(self, names: Sequence[str], label: str) -> None:
         """Refuse names that a table does not have."""
-        for argument in ("categories", "numbers"):
-            for name in getattr(self, argument):
+        for argument, named in (("categories", self.categories), ("numbers", self.numbers), ("dates", self.date_orders)):
+            for name in named:
                 check_column(argument, name, names, label)
 
 

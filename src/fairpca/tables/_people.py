@@ -15,6 +15,7 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.exceptions import TableError
 from fairpca.tables._columns import Column
 from fairpca.tables._encoder import MISSING_NAME, TableEncoder
+from fairpca.tables._text import arrow
 
 MOST_GROUPS = 100
 """Values of a protected attribute of texts at most; `FairPCA` compares no more groups."""
@@ -59,8 +60,10 @@ def values_of(column: Column) -> AnyArray:
 
 
 def _as_numbers(column: Column, texts: AnyArray) -> FloatArray:
-    numbers = {text: float(text.replace(column.decimal, ".")) for text in set(texts.tolist()) - {None}}
-    return _each(texts, numbers | {None: math.nan}, np.dtype(np.float64))
+    occurring = sorted(set(texts.tolist()) - {None})
+    reading = column.numerals.reading
+    numbers = reading.numbers(arrow().array(occurring, arrow().large_string())).tolist()
+    return _each(texts, dict(zip(occurring, numbers, strict=True)) | {None: math.nan}, np.dtype(np.float64))
 
 
 def check_sensitive(column: Column) -> None:
@@ -82,7 +85,7 @@ def weights_of(column: Column) -> FloatArray:
     """Return weights, and refuse what is none."""
     where = f"the weight column {column.name!r}"
     if not column.are_numbers:
-        what = f"{column.first_text[1][:40]!r} in row {column.first_text[0]}" if column.first_text else "no values"
+        what = f"{column.first_text[0][:40]!r} in row {column.first_text[1]}" if column.first_text else "no values"
         raise TableError(f"{where} must hold numbers; it holds {what}.")
     values = values_of(column)
     weights = _as_numbers(column, values) if values.dtype == object else values.astype(np.float64)

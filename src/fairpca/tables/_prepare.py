@@ -8,9 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -22,31 +20,16 @@ from fairpca._utils.typing import AnyArray, BoolArray, IntArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.exceptions import AttributeInTableWarning, TableError, TableWarning
-from fairpca.tables._columns import ENCODED, Column, check_kinds
-from fairpca.tables._encoder import TableColumn, TableEncoder, tell_of_unknown
-from fairpca.tables._file import TableFile
+from fairpca.tables._encoder import TableEncoder, tell_of_unknown
 from fairpca.tables._options import Roles, TableOptions
-from fairpca.tables._people import (
-    NearCopy,
-    check_sensitive,
-    held_out_rows,
-    near_copies,
-    step_between,
-    values_of,
-    weights_of,
-)
+from fairpca.tables._people import NearCopy, held_out_rows, near_copies, step_between
+from fairpca.tables._survey import Progress, Survey
 
 MOST_BYTES = 256 * 2**20
 """Size of the features beyond which they are kept in a file."""
 
 BLOCK_ROWS = 2**14
 """Rows that are looked at or changed at a time, for they may be in a file."""
-
-NARROW = 1e-4
-"""Range of a column, relative to its numbers, below which the digits of float32 do not show how it varies."""
-
-Progress = Callable[[int, int | None, str], None]
-"""Takes the rows that are done, all rows where that is known, and a word on what is being done."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +122,7 @@ def describe(
     -------
     columns : list of dict
         One for each: `column`, `role` (feature, sensitive, label, control, weight, dropped), `kind` (number, boolean,
-        category, constant; date, identifier, row number, free text, long text, decimal comma and nested are
-        refused as features), `distinct` (counted up to `most_categories`, `more_distinct` says whether there are more),
+        category, constant; date and time where they are named; others are refused as features), `distinct` (counted up to `most_categories`, `more_distinct` says whether there are more),
         `missing`, `features` (how many it becomes) and a `note`.
 
     Examples
@@ -150,7 +132,7 @@ def describe(
     >>> [(row["column"], row["role"], row["kind"]) for row in describe(table, Roles("sex"))]
     [('age', 'feature', 'number'), ('sex', 'sensitive', 'category'), ('country', 'feature', 'constant')]
     """
-    return _Survey(table, roles, options or TableOptions(), callback, None).describe()
+    return Survey(table, roles, options or TableOptions(), callback, None).describe()
 
 
 def prepare(
@@ -230,7 +212,7 @@ def prepare(
     options = options or TableOptions()
     if encoder is not None:
         options = replace(options, missing=encoder.missing, missing_values=encoder.missing_values)
-    found = _Survey(table, roles, options, callback, encoder)
+    found = Survey(table, roles, options, callback, encoder)
     found.check()
     parts = _Parts.of(found, held_out, random_state)
     n_bytes = np.count_nonzero(parts.train | parts.new) * found.encoder.n_features * np.dtype(dtype or float).itemsize
@@ -251,112 +233,6 @@ def _check_share(share: Any) -> None:
         raise ValueError(f"held_out={share!r} must be a share of the rows, from 0 to less than 1.")
 
 
-# The first look
-
-
-class _Survey:
-    """What is known of a table after all rows have been seen once; `learned` is how a fit has encoded its columns."""
-
-    def __init__(
-        self, table: Any, roles: Roles, options: TableOptions, callback: Progress | None, learned: TableEncoder | None
-    ) -> None:
-        self.table = table = TableFile.of(table)
-        self.roles, self.options, self.learned, self._callback = roles, options, learned, callback
-        roles.check(table.names, table.label)
-        if learned is not None:
-            learned.check_names(table)
-        options.check(table.names, table.label)
-        self.columns = {name: Column(name, roles.of(name), options, table.decimal) for name in table.names}
-        self.n_rows = 0
-        for batch in table.batches():
-            for column, values in zip(self.columns.values(), batch.columns, strict=True):
-                column.add(values)
-            self.n_rows += batch.num_rows
-            self.progress(self.n_rows, table.n_rows, "looking at columns")
-        could_be = [column for name, column in self.columns.items() if roles.is_feature(name)]
-        self.constant = [column.name for column in could_be if column.kind == "constant"]
-        self.features = [column for column in could_be if column.kind != "constant"]
-        if learned is not None:
-            self.constant, self.features = [], [self.columns[column.name] for column in learned.columns]
-        self.of_people = [self.columns[name] for name in roles.by_column if self.columns[name].is_of_people]
-
-    def progress(self, done: int, total: int | None, what: str) -> None:
-        """Tell who wants to know how far it is."""
-        if self._callback is not None:
-            self._callback(done, total, what)
-
-    @cached_property
-    def encoder(self) -> TableEncoder:
-        """That of the fit, or a new one, which does not know yet what missing numbers are taken for."""
-        if self.learned is not None:
-            return self.learned
-        columns = tuple(map(self._encoded, self.features))
-        return TableEncoder(columns, self.options.missing, self.options.missing_values)
-
-    @property
-    def numbers(self) -> list[str]:
-        """Columns that become one number each."""
-        return [column.name for column in self.encoder.columns if column.kind != "category"]
-
-    def check(self) -> None:
-        """Refuse roles and columns that cannot be used, and missing values unless they are provided for."""
-        for name in self.roles.sensitive:
-            check_sensitive(self.columns[name])
-        new = self.features if self.learned is None else []
-        check_kinds(new)
-        for column in [*new, *self.of_people]:
-            column.check_finite()
-        if self.options.missing != "drop-rows":
-            self._check_missing()
-
-    def rows_kept(self) -> BoolArray:
-        """Tell which rows are kept: under "drop-rows" those that lack nothing."""
-        kept, used = np.ones(self.n_rows, dtype=bool), [*self.features, *self.of_people]
-        for rows in (rows for column in used for rows in column.missing_rows):
-            kept[rows] = False
-        if not kept.any():
-            most = max(used, key=lambda column: column.n_missing).name
-            words = f"every row lacks something, {most!r} most often"
-            raise TableError(f"{words}; drop that column, or use missing='fill'.")
-        return kept
-
-    def people(self) -> dict[str, AnyArray]:
-        """Return the columns of people, of all rows."""
-        return {
-            column.name: weights_of(column) if column.role == "weight" else values_of(column)
-            for column in self.of_people
-        }
-
-    def needs_digits(self) -> bool:
-        """Tell whether float32 would blur a column, or cannot hold its numbers."""
-        columns = [self.columns[column.name] for column in self.encoder.columns if column.kind == "number"]
-        ranges = [(each.largest - each.smallest, max(abs(each.smallest), abs(each.largest))) for each in columns]
-        return any(most > np.finfo(np.float32).max or width < NARROW * most for width, most in ranges)
-
-    def describe(self) -> list[dict[str, Any]]:
-        """Return a row for each column, for people to look at."""
-        sizes = {each.name: len(self._encoded(each).feature_names) for each in self.features if each.kind in ENCODED}
-        return [each.described(sizes.get(name, 0)) for name, each in self.columns.items()]
-
-    def _encoded(self, column: Column) -> TableColumn:
-        if column.kind != "category":
-            return TableColumn(column.name, column.kind)
-        absent = [None] if column.n_missing and self.options.missing == "fill" else []
-        return TableColumn(column.name, column.kind, (*sorted(column.counts), *absent))
-
-    def _check_missing(self) -> None:
-        must_be_there = [column for column in self.of_people if column.role != "sensitive"]
-        if self.options.missing == "refuse":
-            must_be_there = [*self.features, *must_be_there]
-        lacking = [column for column in must_be_there if column.n_missing]
-        if lacking:
-            listed = ", ".join(f"{column.name!r} ({column.n_missing})" for column in lacking[:5])
-            more = f" and {len(lacking) - 5} other columns" if len(lacking) > 5 else ""
-            ways = "missing='drop-rows'" if self.options.missing == "fill" else "missing='fill' or missing='drop-rows'"
-            first = f"the first of {lacking[0].name!r} in row {lacking[0].first_missing}"
-            raise TableError(f"values are missing in {listed}{more}, {first}; use {ways}.")
-
-
 @dataclass(frozen=True, eq=False)
 class _Parts:
     """Rows to fit, rows held out, what is known of all people, and how many rows are neither, by reason."""
@@ -367,7 +243,7 @@ class _Parts:
     n_dropped: dict[str, int]
 
     @classmethod
-    def of(cls, found: _Survey, share: float, random_state: Any) -> "_Parts":
+    def of(cls, found: Survey, share: float, random_state: Any) -> "_Parts":
         people, kept = found.people(), found.rows_kept()
         n_dropped = {"missing": int((~kept).sum())}
         if found.roles.weight is not None:
@@ -396,7 +272,7 @@ class _Parts:
 # The features
 
 
-def _prepared(found: _Survey, parts: _Parts, dtype: "np.dtype[Any]", folder: Path | None) -> PreparedTable:
+def _prepared(found: Survey, parts: _Parts, dtype: "np.dtype[Any]", folder: Path | None) -> PreparedTable:
     """Encode all rows and put the result together, with warnings of what was left out or tells too much."""
     encoder, roles, is_new = found.encoder, found.roles, found.learned is None
     train, new = (
@@ -444,7 +320,7 @@ def _release(rows: AnyArray) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def _encode(found: _Survey, parts: _Parts, train: AnyArray, new: AnyArray) -> AnyArray:
+def _encode(found: Survey, parts: _Parts, train: AnyArray, new: AnyArray) -> AnyArray:
     """Fill both matrices, and return the means of numbers over the rows to fit; NaN where none has a value."""
     table, is_new, done = found.table, found.learned is None, 0
     changed = TableError(f"{table.label} has changed while it was read; try again.")
@@ -477,7 +353,7 @@ def _encode(found: _Survey, parts: _Parts, train: AnyArray, new: AnyArray) -> An
         return sums / (counts / scale)
 
 
-def _filled(found: _Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
+def _filled(found: Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
     """Fill in the means of the rows to fit, and return the encoder that does so for others."""
     fills = dict(zip(found.numbers, means.tolist(), strict=True))
     unknown = [name for name, mean in fills.items() if math.isnan(mean)]
@@ -506,11 +382,15 @@ def _near_copies(parts: _Parts, train: AnyArray, encoder: TableEncoder, roles: R
     return near_copies(np.concatenate(some), encoder, {name: parts.people[name][looked_at] for name in roles.sensitive})
 
 
-def _notes(found: _Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> list[Note]:
+def _notes(found: Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> list[Note]:
     notes: list[Note] = [(words, TableWarning) for words in found.table.notes]
     if found.constant:
         listed = ", ".join(map(repr, found.constant[:5])) + (", ..." if len(found.constant) > 5 else "")
         notes.append((f"columns that do not vary are left out: {listed}.", TableWarning))
+    for column in found.features:
+        if column.words:
+            words = ", ".join(f"{word!r} ({column.rows_of_word(word)} rows)" for word in column.words)
+            notes.append((f"column {column.name!r} holds numbers; {words} in it count as missing.", TableWarning))
     reasons = {"missing": "lack a value", "zero weight": "have the weight 0"}
     for reason, count in n_dropped.items():
         notes.append((f"{count} of {found.n_rows} rows {reasons[reason]} and are left out.", TableWarning))

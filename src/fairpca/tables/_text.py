@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ UNREADABLE = (
 PACKED = "a packed binary table; unpack it first"
 NO_TABLES = {
     b"%PDF": "a PDF document",
-    b"\xd0\xcf\x11\xe0": "an Excel file; save it as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel file; save it as .xlsx or CSV",
     b"SQLite format 3": "an SQLite database; export the table as CSV",
     b"\x93NUMPY": "a numpy file without column names",
     b"\x89HDF": "an HDF5 file",
@@ -84,6 +85,10 @@ class TextTable:
         self.notes: tuple[str, ...] = ()
         with self._opened() as letters:
             begin = io.BufferedReader(letters).read(LOOKED_INTO).decode("utf-8-sig", errors="ignore")
+        # Excel takes such a line for the delimiter, and others write it for Excel.
+        says = re.match(r'"?sep=(.)"?\r?\n', begin)
+        self._n_before, delimiter = (1, delimiter or says[1]) if says else (0, delimiter)
+        begin = begin[says.end() :] if says else begin
         self.delimiter = delimiter or max(DELIMITERS, key=lambda each: _fitness(begin, each))
         self.names = self._header(begin)
 
@@ -117,7 +122,9 @@ class TextTable:
             return "error"
 
         # In one thread no more is read ahead than is needed. Types are told by name: the header is read as a row.
-        read = reader.ReadOptions(use_threads=False, block_size=BLOCK, autogenerate_column_names=True)
+        read = reader.ReadOptions(
+            use_threads=False, block_size=BLOCK, autogenerate_column_names=True, skip_rows=self._n_before
+        )
         parse = reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse)
         texts = {f"f{k}": arrow().string() for k in range(len(self.names))}
         convert = reader.ConvertOptions(column_types=texts, strings_can_be_null=False, check_utf8=False)
@@ -145,11 +152,11 @@ class TextTable:
         """Return the line of the first row of another length; rows of quoted fields may span several."""
         with self._opened() as letters:
             text = io.TextIOWrapper(io.BufferedReader(letters), encoding="utf-8-sig", newline="")
-            rows, line = csv.reader(text, delimiter=self.delimiter), 1
+            rows, line = csv.reader(islice(text, self._n_before, None), delimiter=self.delimiter), 1
             try:
                 for row in rows:
                     if row and len(row) != n_fields:
-                        return line
+                        return line + self._n_before
                     line = rows.line_num + 1
             except csv.Error:
                 return line
@@ -220,7 +227,7 @@ def _only_member(archive: zipfile.ZipFile, label: str) -> Any:
     if MODEL in names:
         raise TableError(f"{label} is a model of fairpca, not a table.")
     if "[Content_Types].xml" in names:
-        raise TableError(f"{label} is an Excel or other office file; save it as CSV.")
+        raise TableError(f"{label} is an office file other than Excel; save its table as CSV.")
     if len(names) != 1:
         raise TableError(f"{label} is an archive of {len(names)} files; give one that holds the table alone.")
     if archive.getinfo(names[0]).flag_bits & 1:

@@ -36,7 +36,7 @@ NEVER_SAID = [
 def assert_refused(outcome, words=""):
     """Check that a command has ended in one sentence that someone who knows no Python can read."""
     assert outcome.exit_code == 2, (outcome.exit_code, outcome.output)
-    (line,) = outcome.stderr.splitlines()
+    (line,) = [each for each in outcome.stderr.splitlines() if not each.startswith("try: fairpca ")]
     assert line.startswith("error: ")
     assert line.endswith((".", "?"))
     assert words in line
@@ -140,8 +140,8 @@ TABLES = {
     "random bytes": (np.random.default_rng(0).bytes(5000), ""),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "it is a picture"),
     "a PDF": (b"%PDF-1.7\n" + GOOD, "it is a PDF document"),
-    "an old Excel file": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is an Excel file; save it as CSV"),
-    "an Excel file": (zip_of("[Content_Types].xml", "xl/workbook.xml"), "is an Excel or other office file"),
+    "an old Excel file": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is an old Excel file; save it as .xlsx or CSV"),
+    "an Excel file": (zip_of("[Content_Types].xml", "xl/workbook.xml"), "cannot be read: it is damaged or not complete"),
     "a database": (b"SQLite format 3\0" + bytes(100), "it is an SQLite database"),
     "arrays": (b"\x93NUMPY\1\0" + bytes(100), "it is a numpy file"),
     "JSON": (b'{"age": [1, 2]}', "is JSON, not a table"),
@@ -169,11 +169,10 @@ TABLES = {
     "an infinite number": (column(income=["inf"] + [1.5] * 59), "holds an infinite number in row 1"),
     "dates": (
         column(income=[f"2020-01-{1 + k % 28:02}" for k in range(60)]),
-        "'income' is a date: leave it out",
+        "'income' is a date: name it in --dates to make numbers of it, or leave it out with --drop",
     ),
     "names": (column(income=[f"name {k}" for k in range(60)]), "'income' is an identifier"),
     "counted rows": (column(income=range(60)), "'income' is a count of the rows"),
-    "decimal commas": (column(income=[f"{k},5" for k in range(60)]), "read it with --decimal ,"),
     "long texts": (column(income=["x" * 300, "y" * 300] * 30), "'income' is long text"),
     "one usable row": (b"age,income,sex\n1,2,f\n", ""),
     "two rows": (b"age,income,sex\n1,2,f\n2,3,m\n", ""),

@@ -151,6 +151,15 @@ class FairPCAPath(BaseEstimator):
             for model in self.models_
         ]
 
+    def __str__(self) -> str:
+        if not hasattr(self, "models_"):
+            return repr(self)
+        rows = [f"{'tolerance':>10} {'MMD^2':>10} {'variance kept':>14} {'met':>4}"]
+        for row in self.table():
+            met = "yes" if row["converged"] else "no"
+            rows.append(f"{row['tolerance']:>10.3g} {row['mmd2']:>10.3g} {row['variance_kept']:>14.1%} {met:>4}")
+        return "\n".join(rows)
+
     def plot(self, ax: Any = None, **style: Any) -> PathDisplay:
         """Draw variance kept against MMD^2.
 

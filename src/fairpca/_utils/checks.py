@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Iterable
+from datetime import date
 from numbers import Integral, Real
 from typing import Any
 
@@ -143,6 +144,64 @@ def check_magnitude(X: AnyArray, largest: float = LARGEST) -> None:
             f"the largest entry of X has the size {size:.3g}, and squares {happen}; it must be between {SMALLEST:.0e} "
             f"and {largest:.0e}. Change the units of X, for example to X / np.abs(X).max()."
         )
+
+
+def check_width(bandwidth: float, spread: float) -> None:
+    """Refuse a bandwidth so far beyond the data that all kernels are 1 but for rounding.
+
+    Parameters
+    ----------
+    bandwidth : float
+        sigma.
+    spread : float
+        Root of the variance of the rows.
+    """
+    # Beyond it (spread / sigma)^2 has fewer than four digits beside 1.
+    if bandwidth > 1e6 * spread > 0:
+        raise ValueError(
+            f"bandwidth={bandwidth:g} is so large beside the spread of the rows, {spread:.3g}, that rounding hides all "
+            'differences between groups; use "median", or a number near the distances between rows.'
+        )
+
+
+def why_no_numbers(X: Any, error: Exception) -> Exception:
+    """Return the error that says which column of a table holds texts, dates or NaN; `error` where none does.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+        What the user passed.
+    error : exception
+        What became of it.
+    """
+    is_frame = hasattr(X, "columns") and hasattr(X, "__getitem__")
+    rows = None if is_frame else np.asarray(X)
+    if not is_frame and (rows is None or rows.ndim != 2):
+        return error
+    for name in list(X.columns) if is_frame else range(rows.shape[1]):
+        column = X[name].to_numpy() if is_frame else rows[:, name]
+        where = f"column {str(name)!r}" if is_frame else f"column {name}"
+        if column.ndim != 1:
+            return error
+        strange = next((v for v in column.tolist() if isinstance(v, str | date)), None) if column.dtype == object else None
+        if column.dtype.kind in "mMUS" or strange is not None:
+            value = str(column[0]) if strange is None else str(strange)
+            return ValueError(
+                f"X holds {'dates' if column.dtype.kind in 'mM' or isinstance(strange, date) else 'texts'} in {where}, such as "
+                f"{value[:40]!r}; encode them as numbers first, for example with fairpca.tables.prepare, or leave the column out."
+            )
+        absent = np.flatnonzero([is_nan(value) for value in column.tolist()] if column.dtype == object else column != column)
+        if len(absent) and "NaN" in str(error):
+            return ValueError(
+                f"X has NaN in {where}, first in row {absent[0]} ({len(absent)} in all); fill missing values in, for example with "
+                "sklearn.impute.SimpleImputer, or leave such rows out."
+            )
+    return error
+
+
+def is_nan(value: Any) -> bool:
+    """Tell whether a value of a table stands for none."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
 
 
 def in_own_units(X: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,8 @@ def check_adversaries(names: Any) -> tuple[str, ...]:
     names : str or iterable of str
         What the user passed.
     """
+    if not isinstance(names, Iterable):
+        raise TypeError(f"adversaries must be names among {', '.join(ADVERSARIES)}, or () for none; got {names!r}.")
     listed = [names] if isinstance(names, str) else list(names)
     return tuple(check_name("adversaries", name, ADVERSARIES) for name in listed)
 

@@ -78,6 +78,11 @@ def _by_attribute(tolerance: Mapping[Any, Any], attributes: Sequence[str] | None
     if attributes is None:
         return np.array(list(values.values()))
     known = list(dict.fromkeys(attributes))
+    if known == [""]:
+        raise ValueError(
+            f"tolerance names the attributes {', '.join(map(repr, values))}, but sensitive_features has no name. Give one "
+            "number, or pass a frame or a dict whose column is called so."
+        )
     if sorted(known) != sorted(values):
         raise ValueError(
             f"tolerance names the attributes {', '.join(map(repr, values))}, but those compared are "

@@ -51,7 +51,7 @@ class SmallGroups:
             raise ValueError(
                 f"{where} has groups of fewer than min_group_size={self.least} rows: {named(labels, rows, small)}. "
                 'Merge them with others, use small_groups="merge" or small_groups="leave" to leave them out of the '
-                "comparison, or lower min_group_size."
+                "comparison, or lower min_group_size. A fold of a cross-validation may have fewer than the whole table."
             )
         large = [[g] for g in range(len(labels)) if g not in small]
         if self.rule == "leave":

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fairpca._utils.checks import LARGEST
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison._columns import as_labels
@@ -150,13 +151,19 @@ class WeightSums(FieldSums):
             raise ValueError(
                 f"sample_weight is zero for {self.n_zero} of {n_rows} rows, which count as absent; two are needed."
             )
-        if not np.isfinite(self.total):
-            raise ValueError("sample_weight adds up to more than the largest number; divide all of it by a constant.")
+        # Their squares are summed too.
+        if self.total > LARGEST:
+            raise ValueError(
+                f"sample_weight adds up to {self.total:.3g}, and sums of squares overflow beyond {LARGEST:g}; divide all "
+                "of it by a constant."
+            )
 
     @property
     def scale(self) -> float:
         """What weights are multiplied by: whole numbers count rows; others then sum to the number of rows above 0."""
-        return 1.0 if not self.n_broken else (self.n_rows - self.n_zero) / self.total
+        # Beyond 2^53 a whole number is no count.
+        are_counts = not self.n_broken and self.total < 2**53
+        return 1.0 if are_counts else (self.n_rows - self.n_zero) / self.total
 
 
 def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:

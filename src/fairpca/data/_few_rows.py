@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpca._utils.checks import check_width
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import Comparison, masses_of
 from fairpca.data._axes import AxesRequest, PrincipalAxes
@@ -107,6 +108,7 @@ def prepare_few_rows(
     axes = PrincipalAxes.of(rows, request.n_null, scaling.noise, merged.masses, request.start)
     if isinstance(bandwidth, str):
         bandwidth = median_bandwidth(rows @ axes.axes[:, : min(n_components, axes.rank)], merged.masses)
+    check_width(bandwidth, float(np.sqrt(axes.variances.sum())))
     posed = None
     if comparison is not None:
         weights = comparison.weights.of(merged.attached)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from fairpca._utils.checks import check_width
 from fairpca._utils.threads import MEMORY_NUMBERS
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Comparison, RowWeights
@@ -248,6 +249,7 @@ def prepare_many_rows(
         chosen = rows_by_mass(rows.attached_column(MASS)) if has_masses else bandwidth_rows(rows.n_rows)
         plain, _ = rows.sample(chosen, Coordinates(scaling.mean, leading).project)
         bandwidth = median_bandwidth(plain)
+    check_width(bandwidth, float(np.sqrt(axes.variances.sum())))
     levels = None
     if comparison is not None:
         levels = ManyRows(

@@ -236,6 +236,8 @@ class Fitter:
 def _callback_of(estimator: Any) -> Callback | None:
     """Return the callback of an estimator, or one that writes lines where it is verbose."""
     verbose = check_flag("verbose", getattr(estimator, "verbose", False))
+    if not (estimator.callback is None or callable(estimator.callback)):
+        raise TypeError(f"callback must be a function of the last step of a fit, or None; got {estimator.callback!r}.")
     return ProgressLines() if verbose and estimator.callback is None else estimator.callback
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fairpca._utils.checks import why_no_numbers
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
@@ -103,8 +104,16 @@ def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = F
         Whether the estimator learns the number of features and their names, or compares them with what it has learned.
     """
     if not is_sparse(X):
+        if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+            row, column = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
+            n_masked = np.ma.count_masked(X)
+            where = f"the first in row {row}, column {column}"
+            raise ValueError(f"X has {n_masked} masked entries, {where}; fill them in, or leave such rows out.")
         dtypes = [np.float64, np.float32]
-        return validate_data(estimator, X, dtype=dtypes, ensure_min_samples=least_rows, reset=reset)
+        try:
+            return validate_data(estimator, X, dtype=dtypes, ensure_min_samples=least_rows, reset=reset)
+        except (ValueError, TypeError) as error:
+            raise why_no_numbers(X, error) from None
     rows = compressed(X, least_rows)
     validate_data(estimator, rows, skip_check_array=True, reset=reset)
     return rows

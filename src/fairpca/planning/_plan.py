@@ -201,7 +201,7 @@ def _people(n_components: Any, Z: Any, reduction: Any, X: Any, bandwidth: Any) -
     if (reduction is None) != (X is None):
         raise ValueError("reduction and X go together: what reduces, and rows to be reduced; projected rows are Z.")
     if Z is None and X is None:
-        check_integer("n_components", n_components, least=1)
+        check_integer("n_components", n_components, least=1, most=1000)
         sigma = chosen if isinstance(chosen, float) else None
         return Population.normal(n_components, sigma), _normal_words(n_components)
     rows = check_array(Z, dtype=np.float64, input_name="Z") if X is None else projections(reduction, X)

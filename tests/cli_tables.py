@@ -58,11 +58,16 @@ def answer(*arguments, code=0):
     return json.loads(outcome.stdout, parse_constant=lambda name: 1 / 0)
 
 
+def said(outcome):
+    """Return what a command has said beside its results, but for the stages of its work."""
+    return [line for line in outcome.stderr.splitlines() if not line.startswith("- ")]
+
+
 def refused(*arguments):
     """Return the one sentence in which a command must end, without the word error; a command to paste may follow."""
     outcome = run(*arguments)
     assert outcome.exit_code == 2, (outcome.exit_code, outcome.output)
-    line, *command = outcome.stderr.splitlines()
+    line, *command = said(outcome)
     assert all(each.startswith("try: fairpca ") for each in command[:1]), command
     assert not command[1:], command
     assert line.startswith("error: "), line

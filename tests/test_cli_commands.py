@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fairpca
-from cli_tables import PLAIN, answer, people, run, written
+from cli_tables import PLAIN, answer, people, run, said, written
 from damaged_files import members_of
 from fairpca import FairPCA
 from fairpca.auditing import verify
@@ -65,7 +65,7 @@ def test_unknown_categories_are_counted(place, tmp_path):
     outcome = run("transform", args(place)[1], path, "--out", tmp_path / "p.csv", "--json")
     assert outcome.exit_code == 0
     assert json.loads(outcome.stdout)["unknown"] == [{"column": "work", "category": "sea", "rows": 3}]
-    assert outcome.stderr.startswith("note: ")
+    assert said(outcome)[0].startswith("note: ")
     assert "'sea' in 'work' (3 rows)" in outcome.stderr
 
 
@@ -137,10 +137,10 @@ def test_an_audit_of_new_people_can_be_certified(place, tmp_path):
 def test_rows_of_the_fit_are_told_from_new_ones(place):
     outcome = run("audit", place / "people.csv", "--model", args(place)[1])
     assert outcome.exit_code == 0
-    assert outcome.stderr.splitlines() == [
+    assert said(outcome) == [
         "note: this is the table of the fit: most of its rows say nothing of new people; --held-out leaves them out."
     ]
-    assert run("audit", place / "other.csv", "--model", args(place)[1]).stderr == ""
+    assert said(run("audit", place / "other.csv", "--model", args(place)[1])) == []
 
 
 def test_so_they_are_where_people_have_weights(tmp_path):

@@ -53,7 +53,7 @@ def fit(path, folder, *options):
 def check_refusal(outcome, words):
     """Check that a refusal says what is wrong, and that the command below it works."""
     assert outcome.exit_code == 2, outcome.output
-    sentence, command = outcome.stderr.splitlines()
+    sentence, command = cli_tables.said(outcome)
     assert words in sentence
     assert command.startswith("try: fairpca fit ")
     again = cli_tables.run(*shlex.split(command)[2:])

@@ -12,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 
 import fairpca
-from cli_tables import PLAIN, answer, people, refused, run, written
+from cli_tables import PLAIN, answer, people, refused, run, said, written
 from fairpca import FairPCA, Release, any_classifier_bound, audit, load_certificate, verify
 from fairpca.auditing import certificate_of_release
 from fairpca.exceptions import OutOfReachError
@@ -260,7 +260,7 @@ def test_a_promise_out_of_reach_is_one_sentence_and_code_1_and_nothing_is_writte
     few = written(tmp_path / "few.csv")
     outcome = run("fit", few, *SEX, "--promise", "0.1", "--out", tmp_path / "out")
     assert outcome.exit_code == 1
-    (line,) = outcome.stderr.splitlines()
+    (line,) = said(outcome)
     assert line.startswith("error: --promise 0.1 is out of reach: with 24 and 36 rows")
     assert "It takes at least" in line
     assert "Nothing was written" in line

@@ -13,15 +13,9 @@ from rich.console import Console
 
 from fairpca import __version__
 from fairpca.cli import _options as given
-from fairpca.cli._audit import check_asked, run_audit, show_audited
-from fairpca.cli._certify import run_plan, run_verify
-from fairpca.cli._compare import run_compare
-from fairpca.cli._datasets import run_datasets
-from fairpca.cli._demo import run_demo
-from fairpca.cli._fit import run_fit
 from fairpca.cli._guard import Commands, guarded
-from fairpca.cli._model import run_transform
-from fairpca.cli._path import run_path
+
+# Commands are imported when they run: help is shown without waiting for scikit-learn.
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,6 +109,8 @@ def fit(
     as_json: given.AsJson = False,
 ) -> None:
     """Fit fair components to a table, audit them on rows held out, and write a report, a model and the projections."""
+    from fairpca.cli._fit import run_fit
+
     roles = people.roles(table.drop)
     raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, as_json))
 
@@ -133,6 +129,8 @@ def transform(
     as_json: given.AsJson = False,
 ) -> None:
     """Project new rows with a model of fairpca fit."""
+    from fairpca.cli._model import run_transform
+
     run_transform(model, table, out, given.names(keep), unknown, as_json)
 
 
@@ -156,6 +154,8 @@ def audit(
     as_json: given.AsJson = False,
 ) -> None:
     """Say how much the columns of a table, or a model's projections of them, tell about protected attributes."""
+    from fairpca.cli._audit import check_asked, run_audit, show_audited
+
     check_asked(table, asked, model, held_out, as_is, certificate)
     found = run_audit(table, people.roles(table.drop), asked, model, held_out, as_is, certificate is not None, seed)
     show_audited(found, certificate, as_json)
@@ -173,6 +173,8 @@ def path(
     as_json: given.AsJson = False,
 ) -> None:
     """Trace how much variance each tolerance costs."""
+    from fairpca.cli._path import run_path
+
     raise typer.Exit(run_path(table, people.roles(table.drop), asked, seed, out, as_json))
 
 
@@ -188,6 +190,8 @@ def compare(
     as_json: given.AsJson = False,
 ) -> None:
     """Compare plain PCA, other fair methods and FairPCA on the same rows held out."""
+    from fairpca.cli._compare import run_compare
+
     raise typer.Exit(run_compare(table, people.roles(table.drop), asked, held_out, seed, as_json))
 
 
@@ -208,6 +212,8 @@ def plan(
     as_json: given.AsJson = False,
 ) -> None:
     """Say how many people an audit or a promise needs, or what those at hand can show."""
+    from fairpca.cli._certify import run_plan
+
     run_plan(epsilon, components, groups, rows, power, confidence, promise, as_json)
 
 
@@ -225,6 +231,8 @@ def verify(
     as_json: given.AsJson = False,
 ) -> None:
     """Show again what a certificate says of a model, on the audited rows or on others."""
+    from fairpca.cli._certify import run_verify
+
     raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, as_json))
 
 
@@ -239,6 +247,8 @@ def datasets(
     as_json: given.AsJson = False,
 ) -> None:
     """List data sets with protected attributes, or write one as a table with text columns."""
+    from fairpca.cli._datasets import run_datasets
+
     run_datasets(name, out, data_home, as_json)
 
 
@@ -250,4 +260,6 @@ def demo(
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
 ) -> None:
     """Compare PCA with FairPCA on the bundled German Credit data, and write a report."""
-    run_demo(Console(stderr=False), output, tolerance, seed)
+    from fairpca.cli._demo import run_demo
+
+    run_demo(Console(), output, tolerance, seed)

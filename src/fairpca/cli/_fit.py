@@ -12,7 +12,16 @@ from fairpca.auditing import AuditResult, Certificate
 from fairpca.cli._fit_files import FILES, Fitted, metrics, write
 from fairpca.cli._guard import NOT_MET
 from fairpca.cli._options import FitTerms, Table
-from fairpca.cli._output import Stages, check_folder, columns_table, out, plain, print_json, show_audit
+from fairpca.cli._output import (
+    Stages,
+    check_folder,
+    columns_table,
+    nothing_on_failure,
+    out,
+    plain,
+    print_json,
+    show_audit,
+)
 from fairpca.cli._path import trade_off
 from fairpca.cli._phrases import in_options
 from fairpca.cli._promise import FILES as OF_PROMISE, check_people, check_promise, promised, show_promise
@@ -208,7 +217,8 @@ def run_fit(
             if not as_json:
                 show_columns(prepared, notes)
             found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, promise, notes, stages, began)
-            files = write(found, folder, stages)
+            with nothing_on_failure(folder / name for name in (*FILES.values(), *OF_PROMISE.values())):
+                files = write(found, folder, stages)
     document = metrics(found, files)
     if as_json:
         print_json(document)

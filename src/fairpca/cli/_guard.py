@@ -16,12 +16,11 @@ from typer.core import TyperGroup
 
 from fairpca.cli._output import plain
 from fairpca.cli._phrases import in_options, option_of
-from fairpca.exceptions import OutOfReachError, TableError
 
 NOT_MET, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-EXPECTED = (OSError, ValueError, TypeError, ImportError, MemoryError, RecursionError)
-"""What users can bring about."""
+EXPECTED = (OSError, ValueError, TypeError, ImportError, MemoryError, RuntimeError)
+"""What users can bring about; of `RuntimeError` recursion, and threads for which there is no memory."""
 
 ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
 """The words of the command line."""
@@ -50,11 +49,16 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # whoever read the results has read enough
-        except OutOfReachError as error:
-            print_error(errors, in_options(sentence_of(error)))
-            raise typer.Exit(NOT_MET) from None
         except EXPECTED as error:
+            from fairpca.exceptions import OutOfReachError, TableError
+
+            if isinstance(error, RuntimeError) and not (
+                isinstance(error, RecursionError) or "start new thread" in str(error)
+            ):
+                raise
             print_error(errors, in_options(sentence_of(error)))
+            if isinstance(error, OutOfReachError):
+                raise typer.Exit(NOT_MET) from None
             if isinstance(error, TableError) and error.options:
                 errors.print(f"try: {plain(command_with(error.options))}")
             raise typer.Exit(BAD_INPUT) from None
@@ -108,13 +112,14 @@ def sentence_of(error: BaseException) -> str:
     error : exception
         The error.
     """
+    no_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    if isinstance(error, MemoryError) or no_memory or "start new thread" in str(error):
+        return "there is not enough memory for this; use fewer rows, columns or components."
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         if error.errno == errno.ENOSPC:
             return f"{where}the disk is full; nothing of this file was kept." if where else "the disk is full."
         return f"{where}{error.strerror.lower()}."
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this; use fewer rows, columns or components."
     return " ".join(str(error).split()) or type(error).__name__
 
 

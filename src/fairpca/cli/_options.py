@@ -1,22 +1,22 @@
 """Options that several commands share."""
 # SPDX-License-Identifier: MIT
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from fairpca import FairPCA
-from fairpca._utils.checks import check_name
-from fairpca._utils.typing import AnyArray
-from fairpca.comparison import Terms as Comparison
-from fairpca.tables import Roles, TableFile, TableOptions
+if TYPE_CHECKING:
+    from fairpca import FairPCA
+    from fairpca._utils.typing import AnyArray
+    from fairpca.tables import Roles, TableFile, TableOptions
 
 TABLE, PEOPLE, FIT = "The table", "The people", "The fit"
 COLUMNS = "COL[,COL]"
@@ -58,6 +58,8 @@ class NewTable:
     @cached_property
     def file(self) -> TableFile:
         """The table, opened once, for what was read of it is kept."""
+        from fairpca.tables import TableFile
+
         return TableFile(self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal, sheet=self.sheet)
 
 
@@ -83,6 +85,9 @@ class Table(NewTable):
 
     def options(self) -> TableOptions:
         """Return how its columns are read."""
+        from fairpca.tables import TableOptions
+
+
         return TableOptions(
             self.missing,
             names(self.categories),
@@ -118,6 +123,8 @@ class People(MorePeople):
         drop : sequence of str
             Columns that are not used.
         """
+        from fairpca.tables import Roles
+
         return Roles(
             names(self.sensitive), self.label, names(self.control), self.weight, names(drop), self.keep_sensitive
         )
@@ -140,6 +147,8 @@ class PeopleOfModel(MorePeople):
         drop : sequence of str, default=()
             Columns that are not used.
         """
+        from fairpca.tables import Roles
+
         if not names(self.sensitive):
             self._refuse_others()
             return None
@@ -177,6 +186,9 @@ class Terms:
         labels : ndarray or None
             The labels, among which the favourable one is found.
         """
+        from fairpca._utils.checks import check_name
+        from fairpca.comparison import Terms as Comparison
+
         check_name("missing_sensitive", self.missing_sensitive, ["refuse", "group", "leave"])
         terms = {
             "fairness": self.fairness,
@@ -271,6 +283,8 @@ class FitTerms(PathTerms):
         labels, seed
             As above.
         """
+        from fairpca import FairPCA
+
         return FairPCA(tolerance=tolerance_of(self.tolerance), **self.settings(labels, seed))
 
 
@@ -359,5 +373,7 @@ def _label(text: str, labels: AnyArray | None) -> Any:
     """Return the label that is written so."""
     if labels is None:
         return text
+    import numpy as np
+
     by_text = {str(label): label for label in np.unique(np.asarray(labels)).tolist()}
     return by_text.get(text, text)

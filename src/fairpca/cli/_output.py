@@ -1,22 +1,27 @@
 """What commands print, how far they have come, and where they may write."""
 # SPDX-License-Identifier: MIT
 
+from __future__ import annotations
+
 import json
 import math
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Table
+from rich.text import Text
 
-from fairpca.auditing import AuditResult
-from fairpca.solvers import OuterStep
+if TYPE_CHECKING:
+    from fairpca.auditing import AuditResult
+    from fairpca.solvers import OuterStep
 
 MOST_COLUMNS = 40
 """Columns of a table that are listed; more are counted."""
@@ -24,8 +29,8 @@ MOST_COLUMNS = 40
 LONGEST_WORD = 30
 """Letters of a word that is not broken."""
 
-LONGEST_NAME = 60
-"""Letters of a name that are shown; more are left to the report."""
+STAGE = "- "
+"""How lines begin that say what is being done."""
 
 
 def plain(text: str) -> str:
@@ -96,7 +101,7 @@ def columns_table(columns: Sequence[dict[str, Any]]) -> Table:
         distinct = f"{column['distinct']}{'+' if column['more_distinct'] else ''}"
         counts = (distinct, str(column["missing"] or ""), str(column["features"] or ""))
         name = column["column"]
-        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        shown = name if len(name) <= 2 * LONGEST_WORD else f"{name[: 2 * LONGEST_WORD]}…"
         kind = ", ".join(filter(None, (column["kind"], column["note"])))
         table.add_row(plain(shown), column["role"], plain(kind), *counts)
     return table
@@ -189,8 +194,30 @@ def reading(record: dict[str, Any]) -> float:
     return float(record["r2"] if "r2" in record else record["auc"])
 
 
+class Times(ProgressColumn):
+    """How long it has taken, and where that is known how long it will."""
+
+    def render(self, task: Task) -> Text:
+        """Return both in words.
+
+        Parameters
+        ----------
+        task : rich.progress.Task
+            What is being done.
+        """
+        left = "" if task.time_remaining is None else f", {_clock(task.time_remaining)} left"
+        return Text(f"{_clock(task.elapsed or 0.0)}{left}")
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes}:{seconds:02}"
+
+
 class Stages:
     """A line that says what is being done; with a bar and the time left where both are known.
+
+    Where nobody looks on, as in a pipe, it prints a line for each stage.
 
     Parameters
     ----------
@@ -204,14 +231,12 @@ class Stages:
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            Times(),
             console=console,
             transient=True,
-            # Where nobody looks on, not even an empty line is left.
             disable=not console.is_interactive,
         )
+        self._lines = None if console.is_interactive else console
         self._task = self._progress.add_task("", total=None)
 
     def __enter__(self) -> Self:
@@ -263,6 +288,8 @@ class Stages:
         described = plain(what)
         if self._progress.tasks[0].description != described:
             self._progress.reset(self._task, description=described, total=total)
+            if self._lines is not None:
+                self._lines.print(f"{STAGE}{described}", soft_wrap=True, highlight=False)
 
 
 def check_folder(folder: Path, names: Iterable[str], inputs: Iterable[Path]) -> None:
@@ -328,3 +355,21 @@ def _check_no_input(option: str, file: Path, inputs: Iterable[Path]) -> None:
 
 def _no_place(option: str, path: Path, error: OSError) -> ValueError:
     return ValueError(f"{option} {path} cannot be written: {(error.strerror or str(error)).lower()}.")
+
+
+@contextmanager
+def nothing_on_failure(paths: Iterable[Path]) -> Iterator[None]:
+    """Remove the files that a failed run has begun with; files that were there before stay.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        What the run writes.
+    """
+    new = [path for path in paths if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        raise

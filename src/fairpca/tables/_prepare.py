@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from fairpca._utils.checks import check_integer
+from fairpca._utils.files import NO_ROOM
 from fairpca._utils.typing import AnyArray, BoolArray, IntArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
@@ -223,8 +224,12 @@ def prepare(
     place = Path(tempfile.mkdtemp(prefix="fairpca-", dir=folder))
     try:
         return _prepared(found, parts, dtype, place)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(place, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            room = f"the features of {found.table.label} take {n_bytes // 2**20:,} MB of temporary files"
+            where = f"{place.parent} has no room for them"
+            raise TableError(f"{room}, and {where}; set TMPDIR to another folder.") from None
         raise
 
 

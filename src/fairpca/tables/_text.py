@@ -64,7 +64,7 @@ def in_plain_words(label: str, otherwise: str) -> Iterator[None]:
     """Turn the faults of libraries and of the disk into one sentence on a table, `otherwise` if they say no more."""
     try:
         yield
-    except TableError:
+    except (TableError, MemoryError):
         raise
     except FileNotFoundError:
         raise TableError(f"{label} does not exist.") from None

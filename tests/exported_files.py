@@ -58,13 +58,26 @@ LOCALES = {
     "Swiss": Locale(";", ".", "’", "Fr. {}", code="CHF"),
     "Indian": Locale(",", ".", ",", "₹ {}", "{}%", "utf-16", code="INR"),
 }
-WAYS = ("money", "whole", "brackets", "minus behind", "codes", "units in header", "typographic", "words", "packed", "quoted")
+WAYS = (
+    "money",
+    "whole",
+    "brackets",
+    "minus behind",
+    "codes",
+    "units in header",
+    "typographic",
+    "words",
+    "packed",
+    "quoted",
+)
 
 
 MINUS = {"cp1252": "–"}
 """Signs that an encoding has in place of the minus of typographers."""
 
-EXPORTS = [(country, way) for country in LOCALES for way in WAYS if (country, way) != ("US", "quoted")] + [("US", "gaps")]
+EXPORTS = [(country, way) for country in LOCALES for way in WAYS if (country, way) != ("US", "quoted")] + [
+    ("US", "gaps")
+]
 
 
 def exported(country, way, seed):
@@ -76,7 +89,9 @@ def exported(country, way, seed):
         "minus behind": lambda text: f"{text}-",
         "typographic": lambda text: f"{MINUS.get(here.encoding, '−')}{text}",
     }.get(way, lambda text: f"-{text}")
-    money = "{}" if way in ("units in header", "minus behind") else f"{here.code} {{}}" if way == "codes" else here.money
+    money = (
+        "{}" if way in ("units in header", "minus behind") else f"{here.code} {{}}" if way == "codes" else here.money
+    )
     amounts = {name: [here.number(value, digits) for value in table[name]] for name in ("income", "balance")}
     cells = {
         "income": [money.format(text) for text in amounts["income"]],
@@ -171,7 +186,9 @@ def made_by_hand(folder):
             {"Lohn": 1111, "Miete": 11.5},
         ),
         "a few words among many": Made(
-            lines("pay,age,sex", lambda k: f"{'not asked' if k % 30 == 5 else other(k) + 0.5},{20 + other(k)},{sex(k)}"),
+            lines(
+                "pay,age,sex", lambda k: f"{'not asked' if k % 30 == 5 else other(k) + 0.5},{20 + other(k)},{sex(k)}"
+            ),
             {"pay": number, "age": number, "sex": word},
             refusal="missing in 'pay' (2 with 'not asked')",
         ),

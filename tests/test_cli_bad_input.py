@@ -140,8 +140,14 @@ TABLES = {
     "random bytes": (np.random.default_rng(0).bytes(5000), ""),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "it is a picture"),
     "a PDF": (b"%PDF-1.7\n" + GOOD, "it is a PDF document"),
-    "an old Excel file": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is an old Excel file; save it as .xlsx or CSV"),
-    "an Excel file": (zip_of("[Content_Types].xml", "xl/workbook.xml"), "cannot be read: it is damaged or not complete"),
+    "an old Excel file": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+        "it is an old Excel file; save it as .xlsx or CSV",
+    ),
+    "an Excel file": (
+        zip_of("[Content_Types].xml", "xl/workbook.xml"),
+        "cannot be read: it is damaged or not complete",
+    ),
     "a database": (b"SQLite format 3\0" + bytes(100), "it is an SQLite database"),
     "arrays": (b"\x93NUMPY\1\0" + bytes(100), "it is a numpy file"),
     "JSON": (b'{"age": [1, 2]}', "is JSON, not a table"),

@@ -4,13 +4,14 @@
 import shlex
 import warnings
 
-import cli_tables
 import numpy as np
 import pytest
-from exported_files import EXPORTS, KINDS, exported, made_by_hand
 
+import cli_tables
+from exported_files import EXPORTS, KINDS, exported, made_by_hand
 from fairpca.exceptions import TableWarning
 from fairpca.tables import Roles, TableFile, TableOptions, describe, prepare
+
 
 def kinds_and_numbers(path):
     """Return what columns are taken for, and the features of all rows."""

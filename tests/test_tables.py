@@ -561,7 +561,7 @@ def test_values_that_one_group_has_are_named():
     copy = copies(relationship)["more", "sex"]
     assert copy.values == ("husband",)
     assert copy.share == pytest.approx((relationship == "husband").mean(), abs=0.05)
-    assert "'more' tells 'sex' for" in str(copy)
+    assert "'more' reveals 'sex' for" in str(copy)
 
 
 def test_copies_of_numbers_are_named():

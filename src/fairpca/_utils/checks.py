@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from numbers import Integral, Real
 from typing import Any
@@ -174,34 +174,30 @@ def why_no_numbers(X: Any, error: Exception) -> Exception:
     error : exception
         What became of it.
     """
-    is_frame = hasattr(X, "columns") and hasattr(X, "__getitem__")
-    rows = None if is_frame else np.asarray(X)
-    if not is_frame and (rows is None or rows.ndim != 2):
-        return error
-    for name in list(X.columns) if is_frame else range(rows.shape[1]):
-        column = X[name].to_numpy() if is_frame else rows[:, name]
-        where = f"column {str(name)!r}" if is_frame else f"column {name}"
-        if column.ndim != 1:
-            return error
-        strange = next((v for v in column.tolist() if isinstance(v, str | date)), None) if column.dtype == object else None
-        if column.dtype.kind in "mMUS" or strange is not None:
-            value = str(column[0]) if strange is None else str(strange)
+    for where, column in _columns_of(X):
+        values = column.tolist()
+        strange = [value for value in values if isinstance(value, str | date)][:1]
+        if strange or column.dtype.kind in "mM":
+            what = "texts" if strange and isinstance(strange[0], str) else "dates"
             return ValueError(
-                f"X holds {'dates' if column.dtype.kind in 'mM' or isinstance(strange, date) else 'texts'} in {where}, such as "
-                f"{value[:40]!r}; encode them as numbers first, for example with fairpca.tables.prepare, or leave the column out."
+                f"X holds {what} in {where}, such as {str((strange or column)[0])[:40]!r}; encode them as numbers "
+                "first, for example with fairpca.tables.prepare, or leave the column out."
             )
-        absent = np.flatnonzero([is_nan(value) for value in column.tolist()] if column.dtype == object else column != column)
-        if len(absent) and "NaN" in str(error):
+        absent = [row for row, value in enumerate(values) if isinstance(value, float) and math.isnan(value)]
+        if absent and "NaN" in str(error):
             return ValueError(
-                f"X has NaN in {where}, first in row {absent[0]} ({len(absent)} in all); fill missing values in, for example with "
-                "sklearn.impute.SimpleImputer, or leave such rows out."
+                f"X has NaN in {where}, first in row {absent[0]} ({len(absent)} in all); fill missing values in, for "
+                "example with sklearn.impute.SimpleImputer, or leave such rows out."
             )
     return error
 
 
-def is_nan(value: Any) -> bool:
-    """Tell whether a value of a table stands for none."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+def _columns_of(X: Any) -> Iterator[tuple[str, AnyArray]]:
+    """Yield the columns of a frame, or of what makes an array, and what they are called."""
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        yield from ((f"column {str(name)!r}", X[name].to_numpy()) for name in X.columns)
+    elif np.ndim(X) == 2:
+        yield from ((f"column {number}", column) for number, column in enumerate(np.asarray(X).T))
 
 
 def in_own_units(X: FloatArray) -> FloatArray:

@@ -153,7 +153,7 @@ def audit(
     seed: given.Seed = 0,
     as_json: given.AsJson = False,
 ) -> None:
-    """Say how much the columns of a table, or a model's projections of them, tell about protected attributes."""
+    """Say how much the columns of a table, or a model's projections of them, reveal about protected attributes."""
     from fairpca.cli._audit import check_asked, run_audit, show_audited
 
     check_asked(table, asked, model, held_out, as_is, certificate)
@@ -230,7 +230,7 @@ def verify(
     held_out: given.HeldOutRows = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show again what a certificate says of a model, on the audited rows or on others."""
+    """Reproduce what a certificate says of a model, on the audited rows or on others."""
     from fairpca.cli._certify import run_verify
 
     raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, as_json))

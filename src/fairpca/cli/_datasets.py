@@ -53,7 +53,7 @@ def show_all(listed: list[Bunch], as_json: bool) -> None:
         for each in listed
     ]
     out().print(numbers_table("", ("name", "rows", "columns", "sensitive", "label", "where"), rows))
-    out().print("fairpca datasets NAME tells more, and --out FILE writes the table.")
+    out().print("fairpca datasets NAME shows more, and --out FILE writes the table.")
 
 
 def show_one(data_set: Bunch, file: Path | None) -> None:

@@ -24,8 +24,6 @@ from fairpca.plots import DensityDisplay
 from fairpca.report import About, make_report
 from fairpca.solvers import OuterStep
 
-N_DRAWS = 50
-
 
 def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> None:
     """Fit both methods, print one table, save one picture and write the report.
@@ -72,8 +70,8 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
     console.print(table(reports, split, tolerance))
     train, test = (chance_level(fair, X, a) for X, a in ((split.X_train, split.a_train), (split.X_test, split.a_test)))
     console.print(
-        "MMD^2: how different the projected groups are as distributions. Groups drawn by lot show "
-        f"{train:.4f} on the training rows and {test:.4f} on the held-out ones. "
+        "MMD^2: how different the projected groups are as distributions. Random groups of this size would differ by "
+        f"about {train:.4f} on the training rows and {test:.4f} on the held-out ones. "
         "Parity gap: the difference in positive predictions between the groups, for a support vector machine "
         "trained on the projected training rows. The age group is one of the columns, as in the paper."
     )
@@ -100,12 +98,12 @@ def table(reports: dict[str, ProjectionReport], split: Split, tolerance: float) 
     return result
 
 
-def chance_level(model: FairPCA, X: FloatArray, groups: AnyArray) -> float:
+def chance_level(model: FairPCA, X: FloatArray, groups: AnyArray, n_draws: int = 50) -> float:
     """Return the mean MMD^2 over random groups of the same sizes."""
     generator = np.random.default_rng(0)
     Z = model.transform(X)
     draws = [
-        mmd2(Z, sensitive_features=generator.permutation(groups), bandwidth=model.bandwidth_) for _ in range(N_DRAWS)
+        mmd2(Z, sensitive_features=generator.permutation(groups), bandwidth=model.bandwidth_) for _ in range(n_draws)
     ]
     return float(np.mean(draws))
 

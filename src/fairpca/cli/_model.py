@@ -12,12 +12,6 @@ from fairpca.cli._output import Stages, out, plain, print_json
 from fairpca.table_model import TableModel
 from fairpca.tables import PreparedTable, Roles, TableOptions, prepare, write_projections
 
-BLOCK = 2**14
-"""Rows that are looked at at a time, for they may be in a file."""
-
-SAME = 1e-6
-"""Relative to the numbers of a column: how much rounding moves its mean."""
-
 
 def table_model(path: Path) -> TableModel:
     """Return the model that `fairpca fit` has written.
@@ -79,7 +73,7 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
     )
 
 
-def is_table_of_fit(model: TableModel, prepared: PreparedTable) -> bool:
+def is_table_of_fit(model: TableModel, prepared: PreparedTable, block: int = 2**14, rounding: float = 1e-6) -> bool:
     """Tell whether the rows to fit of a table have the number and the means of those that a model was fitted to.
 
     Parameters
@@ -88,6 +82,10 @@ def is_table_of_fit(model: TableModel, prepared: PreparedTable) -> bool:
         The model.
     prepared : PreparedTable
         The table, with the rows held out that the fit has held out.
+    block : int, default=2**14
+        Rows that are looked at at a time, for they may be in a file.
+    rounding : float, default=1e-6
+        How far it may move the mean of a column, relative to its numbers.
     """
     X, weight = prepared.X_train, prepared.people_train.sample_weight
     fitted = model.model_
@@ -95,8 +93,8 @@ def is_table_of_fit(model: TableModel, prepared: PreparedTable) -> bool:
         return False
     largest = np.maximum(np.abs(X.min(axis=0)), np.abs(X.max(axis=0)))
     masses = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-    means = sum(masses[k : k + BLOCK] @ X[k : k + BLOCK] for k in range(0, len(X), BLOCK)) / masses.sum()
-    return bool(np.all(np.abs(means - fitted.mean_) <= SAME * np.maximum(largest, 1e-300)))
+    means = sum(masses[k : k + block] @ X[k : k + block] for k in range(0, len(X), block)) / masses.sum()
+    return bool(np.all(np.abs(means - fitted.mean_) <= rounding * np.maximum(largest, 1e-300)))
 
 
 def _for_people(options: TableOptions, roles: Roles) -> TableOptions:

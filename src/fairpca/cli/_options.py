@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TABLE, PEOPLE, FIT = "The table", "The people", "The fit"
 COLUMNS = "COL[,COL]"
 
-Seed = Annotated[int, typer.Option(help="Of everything that is drawn.", min=0, max=2**32 - 1)]
+Seed = Annotated[int, typer.Option(help="Random seed.", min=0, max=2**32 - 1)]
 HeldOutShare = Annotated[
     float, typer.Option("--held-out", help="Share of the rows that is kept for the audit.", min=0.01, max=0.9)
 ]
@@ -60,7 +60,9 @@ class NewTable:
         """The table, opened once, for what was read of it is kept."""
         from fairpca.tables import TableFile
 
-        return TableFile(self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal, sheet=self.sheet)
+        return TableFile(
+            self.table, delimiter=self.delimiter, encoding=self.encoding, decimal=self.decimal, sheet=self.sheet
+        )
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,13 @@ class Table(NewTable):
     dates: Annotated[list[str], _table(text="Columns of dates or times, as COL or COL=DMY.", metavar=COLUMNS)] = field(
         default_factory=list
     )
-    missing_values: Annotated[
-        list[str], _table(text="More texts that stand for no value.", metavar="TEXT[,TEXT]")
-    ] = field(default_factory=list)
+    missing_values: Annotated[list[str], _table(text="More texts that stand for no value.", metavar="TEXT[,TEXT]")] = (
+        field(default_factory=list)
+    )
 
     def options(self) -> TableOptions:
         """Return how its columns are read."""
         from fairpca.tables import TableOptions
-
 
         return TableOptions(
             self.missing,

@@ -10,13 +10,31 @@ def option_of(name: str) -> str:
 
 
 OPTIONS = {
-    name: option_of(name)
-    for name in (
-        *("sensitive", "label", "control", "weight", "drop", "keep_sensitive", "missing", "categories", "numbers"),
-        *("dates", "missing_values", "delimiter", "encoding", "decimal", "sheet", "held_out", "tolerance", "fairness", "favourable", "small_groups"),
-        *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
-    )
-} | {"target": "--promise", "n_components": "--components", "random_state": "--seed", "epsilon": "epsilon"}
+    "target": "--promise",
+    "n_components": "--components",
+    "random_state": "--seed",
+    "epsilon": "epsilon",
+    **{
+        name: option_of(name)
+        for name in (
+            *("sensitive", "label", "control", "weight", "drop", "keep_sensitive", "missing", "categories", "numbers"),
+            *(
+                "dates",
+                "missing_values",
+                "delimiter",
+                "encoding",
+                "decimal",
+                "sheet",
+                "held_out",
+                "tolerance",
+                "fairness",
+                "favourable",
+                "small_groups",
+            ),
+            *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
+        )
+    },
+}
 """Arguments of Python, and what they are called here."""
 
 OF_ATTRIBUTES = {"group", "leave"}

@@ -14,13 +14,7 @@ from fairpca.cli._output import Stages
 from fairpca.comparison import LARGEST_MMD2, People
 from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning, TableWarning
 from fairpca.inference import LEAST_ROWS
-from fairpca.tables import PreparedTable, Roles, prepare
-
-MOST_HELD_OUT = 0.5
-"""Share of the rows up to which more of them are held out where a certificate needs it."""
-
-FEW_VALUES = 20
-"""Distinct numbers up to which they are groups, see `FairPCA`."""
+from fairpca.tables import PreparedTable, Roles, is_continuous, prepare
 
 
 def read(
@@ -67,7 +61,7 @@ def read(
         return prepared, needed, (words,)
 
 
-def share_needed(prepared: PreparedTable, share: float) -> float:
+def share_needed(prepared: PreparedTable, share: float, most: float = 0.5) -> float:
     """Return the share of rows that must be held out so that each group has as many there as a certificate needs.
 
     Parameters
@@ -76,14 +70,15 @@ def share_needed(prepared: PreparedTable, share: float) -> float:
         Rows of which a share is held out.
     share : float
         That share.
+    most : float, default=0.5
+        What is held out at most unless more was asked for: fits need rows too.
     """
     needed = share
     for column in (prepared.people_new.sensitive_features or {}).values():
         values, counts = np.unique(np.asarray(column, dtype=str), return_counts=True)
-        are_groups = len(values) <= FEW_VALUES or np.asarray(column).dtype.kind not in "if"
-        if len(values) > 1 and are_groups and counts.min() < LEAST_ROWS:
+        if len(values) > 1 and not is_continuous(np.asarray(column)) and counts.min() < LEAST_ROWS:
             needed = max(needed, share * (LEAST_ROWS + 1) / int(counts.min()))
-    return max(share, min(MOST_HELD_OUT, needed))
+    return max(share, min(most, needed))
 
 
 def known(people: People) -> dict[str, Any]:

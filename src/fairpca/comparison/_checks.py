@@ -80,8 +80,8 @@ def _by_attribute(tolerance: Mapping[Any, Any], attributes: Sequence[str] | None
     known = list(dict.fromkeys(attributes))
     if known == [""]:
         raise ValueError(
-            f"tolerance names the attributes {', '.join(map(repr, values))}, but sensitive_features has no name. Give one "
-            "number, or pass a frame or a dict whose column is called so."
+            f"tolerance names the attributes {', '.join(map(repr, values))}, but sensitive_features has no name. Give "
+            "one number, or pass a frame or a dict whose column is called so."
         )
     if sorted(known) != sorted(values):
         raise ValueError(

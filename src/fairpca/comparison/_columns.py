@@ -215,8 +215,8 @@ class Reading:
         """Decide whether values are numbers, given how many distinct ones there are and whether they could be."""
         if self.kind == "continuous" and not numeric:
             raise TypeError(
-                f'{self.argument} is said to be "continuous", but holds labels that are not numbers. Codes, such as zip '
-                "codes, have no distance: merge them into groups; texts of amounts become numbers with astype(float)."
+                f'{self.argument} is said to be "continuous", but holds labels that are not numbers. Codes, such '
+                "as zip codes, have no distance: merge them into groups. Amounts in texts become numbers with astype(float)."
             )
         return self.kind == "continuous" or (self.kind == "auto" and numeric and n_values > FEW_VALUES)
 
@@ -239,13 +239,13 @@ class Reading:
 
     def check_groups(self, labels: AnyArray, counts: AnyArray) -> None:
         """Refuse more values than can be compared as groups, and names that differ only by blanks around them."""
-        by_name = {}
+        by_name: dict[str, str] = {}
         for label in (label for label in labels.tolist() if isinstance(label, str)):
             other = by_name.setdefault(label.strip(), label)
             if other != label:
                 raise ValueError(
-                    f"{self.argument} has groups whose names differ only by blanks, {other!r} and {label!r}; strip them, or "
-                    "rename one."
+                    f"{self.argument} has groups whose names differ only by blanks, {other!r} and {label!r}; strip "
+                    "them, or rename one."
                 )
         if len(labels) > MOST_GROUPS:
             raise ValueError(

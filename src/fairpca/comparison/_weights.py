@@ -154,8 +154,8 @@ class WeightSums(FieldSums):
         # Their squares are summed too.
         if self.total > LARGEST:
             raise ValueError(
-                f"sample_weight adds up to {self.total:.3g}, and sums of squares overflow beyond {LARGEST:g}; divide all "
-                "of it by a constant."
+                f"sample_weight adds up to {self.total:.3g}, and sums of squares overflow beyond {LARGEST:g}; divide "
+                "all of it by a constant."
             )
 
     @property

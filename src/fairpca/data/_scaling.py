@@ -94,8 +94,8 @@ class ColumnScaling:
         if not constant.all() and deviation[~constant].min() < np.finfo(np.float64).smallest_normal:
             column = int(np.flatnonzero(~constant & (deviation < np.finfo(np.float64).smallest_normal))[0])
             raise ValueError(
-                f"X differs in column {column} by {deviation[column]:.2g}, so little that numbers have lost their digits; "
-                "change its unit, or leave it out."
+                f"X differs in column {column} by {deviation[column]:.2g}, so little that numbers have lost their "
+                "digits; change its unit, or leave it out."
             )
         if standardize:
             scale = np.where(constant, 1.0, deviation)

@@ -140,7 +140,7 @@ def _page(data_set: DataSet, sensitive: str, data: AnyArray, names: list[str], a
         f"Source: {data_set.source}",
         f"Licence: {data_set.license}",
         f"Rows: {data.shape[0]}; columns: {data.shape[1]}. The protected attribute, {sensitive}, is "
-        f"{'one' if sensitive in names else 'none'} of them{', as 0/1: drop it unless you want it as a feature' * (sensitive in names)}.",
+        f"{'one of them, as 0/1: drop it unless you want it as a feature' if sensitive in names else 'none of them'}.",
         f"Target: {data_set.target_name or data_set.label}; 0 = {target[0]}, 1 = {target[1]}.",
         f"Protected attribute: {sensitive}; 0 = {group[0]}, 1 = {group[1]}.",
         f"Attributes as in the raw table: {', '.join(f'{name} ({kind})' for name, kind in kinds.items())}.",

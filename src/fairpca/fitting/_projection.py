@@ -105,10 +105,9 @@ def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = F
     """
     if not is_sparse(X):
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
-            row, column = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
-            n_masked = np.ma.count_masked(X)
-            where = f"the first in row {row}, column {column}"
-            raise ValueError(f"X has {n_masked} masked entries, {where}; fill them in, or leave such rows out.")
+            masked = np.argwhere(np.ma.getmaskarray(X)).tolist()
+            where = "the first in row {}, column {}".format(*masked[0])
+            raise ValueError(f"X has {len(masked)} masked entries, {where}; fill them in, or leave such rows out.")
         dtypes = [np.float64, np.float32]
         try:
             return validate_data(estimator, X, dtype=dtypes, ensure_min_samples=least_rows, reset=reset)

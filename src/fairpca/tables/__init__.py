@@ -5,6 +5,7 @@ from fairpca.exceptions import TableError as TableError, TableWarning as TableWa
 from fairpca.tables._encoder import TableColumn as TableColumn, TableEncoder as TableEncoder
 from fairpca.tables._file import TableFile as TableFile
 from fairpca.tables._options import Roles, TableOptions
+from fairpca.tables._people import is_continuous as is_continuous
 from fairpca.tables._prepare import PreparedTable as PreparedTable, describe, prepare
 from fairpca.tables._write import (
     TableSink as TableSink,

@@ -108,5 +108,3 @@ def settle(first: Attempt, second: Attempt, cells: Cells, one: FloatArray, other
     apart = reads_one & reads_other & (one != other)
     if apart.any() and not first.ambiguous:
         first.ambiguous = second.ambiguous = cells.texts[int(np.argmax(apart))]
-
-

@@ -3,6 +3,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from fairpca.exceptions import TableError
 from fairpca.tables._attempt import Attempt, settle
 from fairpca.tables._cells import NUMERIC, Cells
 from fairpca.tables._options import FEW, TableOptions
-from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, Reading, begin_like_dates, is_money
+from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, PLAIN, Reading, begin_like_dates, is_money
 from fairpca.tables._text import arrow
 
 LONGEST = 200
@@ -176,7 +177,7 @@ class Column:
         """How its texts become numbers."""
         if self.kind in ("date", "time"):
             return self.dates.reading
-        return self.numerals.reading if self.family == "text" and self.kind == "number" else Reading()
+        return self.numerals.reading if self.family == "text" and self.kind == "number" else PLAIN
 
     @property
     def first_text(self) -> tuple[str, int] | None:
@@ -258,7 +259,7 @@ class Column:
     def way_out(self) -> dict[str, Any]:
         """Return options with which it can be used, or is left out."""
         other = {"decimal": "," if self.numerals.way == "," or self.kind == "ambiguous number" else "."}
-        ways = {
+        ways: dict[str, dict[str, Any]] = {
             "date": {"dates": (self.name,)},
             "time": {"dates": (self.name,)},
             "ambiguous date": {"dates": (f"{self.name}=DMY",)},
@@ -288,9 +289,7 @@ class Column:
             like_dates = cells.family == "text" and begin_like_dates(cells.values).any()
             ways = [*DECIMAL_MARKS, *DATE_ORDERS * bool(like_dates)] if cells.family == "text" else typed
             self._attempts = {way: Attempt(way, self._options.missing == "drop-rows") for way in ways}
-        numbers = {
-            way: each.add(cells, self.n_rows) for way, each in self._attempts.items() if not each.given_up
-        }
+        numbers = {way: each.add(cells, self.n_rows) for way, each in self._attempts.items() if not each.given_up}
         for one, other in ((".", ","), ("DMY", "MDY")):
             if one in numbers and other in numbers:
                 settle(self._attempts[one], self._attempts[other], cells, numbers[one], numbers[other])
@@ -339,7 +338,9 @@ class Column:
             ("boolean", ""): self.are_booleans,
             ("row number", ""): counts_rows,
             self._as_numbers(self.numerals): are_numbers and not self.are_codes,
-            ("mixed", ""): self.family == "text" and self.numerals.is_mostly_numbers(self._n_distinct) and not are_numbers,
+            ("mixed", ""): self.family == "text"
+            and self.numerals.is_mostly_numbers(self._n_distinct)
+            and not are_numbers,
             ("identifier", ""): self.differs_in_each_row,
             many: self.has_many_values,
             ("long text", ""): self._are_long,
@@ -354,7 +355,9 @@ class Column:
             return "ambiguous number", ""
         if not (found.smallest < found.largest):
             return "constant", "all values are the same"
-        return "number", found.reading.note if self.family == "text" else ""
+        # Of a mark that no number has there is nothing to say.
+        said = found.reading if self.mark else replace(found.reading, way=".")
+        return "number", said.note if self.family == "text" else ""
 
     def _named_numbers(self) -> Attempt:
         if self.family not in NUMERIC or not self.numerals.reads_all_but_words(self._n_distinct):

@@ -19,7 +19,7 @@ from fairpca.exceptions import TableError, TableWarning
 from fairpca.tables._cells import Cells
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import MISSING, MISSING_VALUES, suggestion
-from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, Reading
+from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, PLAIN, Reading
 
 MISSING_NAME = "(missing)"
 """What the category of rows without a value is called in names of features."""
@@ -82,7 +82,7 @@ class TableColumn:
     kind: str
     categories: tuple[str | None, ...] = ()
     fill: float | None = None
-    reading: Reading = Reading()
+    reading: Reading = PLAIN
 
     @property
     def feature_names(self) -> list[str]:
@@ -134,7 +134,7 @@ class TableColumn:
         more: dict[str, Any] = {"fill": self.fill}
         if self.kind == "category":
             more = {"categories": list(self.categories)}
-        elif self.reading != Reading():
+        elif self.reading != PLAIN:
             more["reads"] = asdict(self.reading) | {"words": list(self.reading.words)}
         return {"name": self.name, "kind": self.kind} | more
 
@@ -144,7 +144,7 @@ class TableColumn:
         where = f"column {number} of the table encoder"
         has_reading = isinstance(fields, Mapping) and "reads" in fields
         _check(where, fields, OF_CATEGORIES if is_category else OF_NUMBERS | (READS if has_reading else {}))
-        name, kind, reading = fields["name"], fields["kind"], Reading()
+        name, kind, reading = fields["name"], fields["kind"], PLAIN
         if has_reading:
             _check(where, fields["reads"], OF_READING)
             reading = Reading(**fields["reads"] | {"words": tuple(fields["reads"]["words"])})
@@ -197,8 +197,8 @@ class EncodedRows:
 class TableEncoder:
     """How the columns of a table become numbers.
 
-    Numbers stay as they are, true is 1 and false is 0; dates are days since 1970, and times hours. A category is as many columns as it has values, of which one
-    is 1 and the others are 0. Nothing is scaled: `FairPCA(standardize=True)` does that.
+    Numbers stay as they are, true is 1 and false is 0; dates are days since 1970, and times hours. A category is as
+    many columns as it has values, of which one is 1 and the others are 0. Nothing is scaled: `FairPCA(standardize=True)` does that.
 
     Attributes
     ----------

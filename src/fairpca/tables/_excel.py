@@ -10,7 +10,7 @@ from typing import Any
 
 from fairpca._utils.extras import require
 from fairpca.exceptions import TableError
-from fairpca.tables._text import arrow, in_plain_words
+from fairpca.tables._text import BATCH_ROWS, arrow, in_plain_words
 
 DATES, NUMBERS = (datetime.datetime, datetime.date), (int, float)
 
@@ -74,7 +74,7 @@ def _table(rows: Iterator[tuple[Any, ...]], label: str) -> tuple[list[str], Any]
     if all(isinstance(cell, NUMBERS) for cell in first[:width]):
         raise TableError(f"{label} begins with numbers, {', '.join(names[:3])}: its first row must name the columns.")
     chunks = []
-    while block := list(islice(rows, 2**14)):
+    while block := list(islice(rows, BATCH_ROWS)):
         if any(cell not in (None, "") for row in block for cell in row[width:]):
             raise TableError(f"{label} has more columns than names in its first row with something in it; name each.")
         chunks.append([_typed([row[k] if k < len(row) else None for row in block]) for k in range(width)])

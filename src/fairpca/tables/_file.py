@@ -12,11 +12,10 @@ from typing import Any
 
 from fairpca.exceptions import TableError
 from fairpca.tables._excel import is_workbook, read_workbook
-from fairpca.tables._text import TextTable, arrow, in_plain_words
+from fairpca.tables._text import BATCH_ROWS, TextTable, arrow, in_plain_words
 
-MOST_ROWS = 2**14
 MOST_CELLS = 2**20
-"""Rows and cells of a batch at most."""
+"""Cells of a batch at most, where columns are many."""
 
 KEPT_IN_MEMORY = 16 * 2**20
 """Bytes of what was read of a text file, packed, that stay in memory; more go into a temporary file."""
@@ -28,8 +27,8 @@ class TableFile:
     """A table that can be read in batches, as often as needed, in bounded memory.
 
     The kind of a file is told by how it begins, not by its name: text with the delimiters comma, semicolon, tab or bar,
-    packed or not (gzip, bzip2, xz, Zstandard, zip), Parquet, Arrow, Feather, and Excel workbooks. Text is UTF-8, or UTF-16 with a byte
-    order mark; what is neither is read as Windows-1252, and `notes` says so. A text file is read once: what was read is
+    packed or not (gzip, bzip2, xz, Zstandard, zip), Parquet, Arrow, Feather, and Excel workbooks. Text
+    is UTF-8, or UTF-16 with a byte order mark; what is neither is read as Windows-1252, and `notes` says so. A text file is read once: what was read is
     kept, beyond 16 MB in a temporary file.
 
     Parameters
@@ -113,7 +112,7 @@ class TableFile:
             yield from self._bounded()
 
     def _bounded(self) -> Iterator[Any]:
-        most, n_rows = max(1, min(MOST_ROWS, MOST_CELLS // len(self.names))), 0
+        most, n_rows = max(1, min(BATCH_ROWS, MOST_CELLS // len(self.names))), 0
         for batch in self._source.batches():
             if batch.num_columns != len(self.names):
                 raise TableError(
@@ -196,7 +195,7 @@ class _Typed:
 
 def _parquet(file: Any) -> Read:
     found = arrow(".parquet").ParquetFile(file)
-    return found.schema_arrow.names, found.metadata.num_rows, found.iter_batches(batch_size=MOST_ROWS)
+    return found.schema_arrow.names, found.metadata.num_rows, found.iter_batches(batch_size=BATCH_ROWS)
 
 
 def _arrow_file(file: Any) -> Read:

@@ -152,7 +152,11 @@ class TableOptions:
 
     def check(self, names: Sequence[str], label: str) -> None:
         """Refuse names that a table does not have."""
-        for argument, named in (("categories", self.categories), ("numbers", self.numbers), ("dates", self.date_orders)):
+        for argument, named in (
+            ("categories", self.categories),
+            ("numbers", self.numbers),
+            ("dates", self.date_orders),
+        ):
             for name in named:
                 check_column(argument, name, names, label)
 

@@ -1,4 +1,4 @@
-"""The people behind the rows: their attributes, labels, segments and weights, who is held out, and who can be told."""
+"""The people behind the rows: their attributes, labels, segments and weights, who is held out, and who can be recognized."""
 # SPDX-License-Identifier: MIT
 
 import math
@@ -15,34 +15,16 @@ from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.exceptions import TableError
 from fairpca.tables._columns import Column
 from fairpca.tables._encoder import MISSING_NAME, TableEncoder
+from fairpca.tables._options import FEW, MOST_CATEGORIES
 from fairpca.tables._text import arrow
 
-MOST_GROUPS = 100
-"""Values of a protected attribute of texts at most; `FairPCA` compares no more groups."""
-
-FEW_VALUES = 20
-"""Distinct numbers up to which an attribute counts as groups."""
-
-N_BINS = 4
-"""Parts of a continuous attribute, each of which has its share of rows held out."""
-
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII).fullmatch
-MOST_ROWS = 50_000
-MOST_BYTES = 64 * 2**20
-"""Rows, evenly spaced, and their size, in which copies are looked for."""
 
 LEAST_ROWS = 5
 """Rows of a value below which nothing can be said of it."""
 
-MOST_VALUES = 50
 COPIED = 0.9
 """Share of otherwise wrong guesses at an attribute that a near copy sets right, or of its variance that it explains."""
-
-TOLD = 0.99
-LEAST_SHARE = 0.05
-"""Share of the rows of a telling value that are of one group, and least share of rows with such values."""
-
-BY_CHANCE = 1e-6
 
 
 def values_of(column: Column) -> AnyArray:
@@ -77,8 +59,10 @@ def check_sensitive(column: Column) -> None:
         raise TableError(f"{where} has the one value {next(iter(column.counts))[:40]!r}: there is nothing to compare.")
     if not column.are_numbers and column.differs_in_each_row:
         raise TableError(f"{where} is different in each row: it names people, not groups.")
-    if not column.are_numbers and (column.has_many_values or n_groups > MOST_GROUPS):
-        raise TableError(f"{where} has more than {MOST_GROUPS} values; merge some, for groups must have several rows.")
+    if not column.are_numbers and (column.has_many_values or n_groups > MOST_CATEGORIES):
+        raise TableError(
+            f"{where} has more than {MOST_CATEGORIES} values; merge some, for groups must have several rows."
+        )
 
 
 def weights_of(column: Column) -> FloatArray:
@@ -125,7 +109,7 @@ def _codes_of(values: AnyArray) -> IntArray:
 
 def is_continuous(values: AnyArray) -> bool:
     """Tell whether an attribute is a number of many values."""
-    return values.dtype.kind in "if" and len(np.unique(values)) > FEW_VALUES
+    return values.dtype.kind in "if" and len(np.unique(values)) > FEW
 
 
 def _strata(attributes: Iterable[AnyArray]) -> IntArray:
@@ -133,19 +117,20 @@ def _strata(attributes: Iterable[AnyArray]) -> IntArray:
     return np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _binned(values: AnyArray) -> IntArray:
+def _binned(values: AnyArray, n_bins: int = 4) -> IntArray:
+    """Return parts of a continuous attribute, each of which has its share of rows held out."""
     missing = np.isnan(values.astype(np.float64))
-    bins = np.full(len(values), N_BINS)
-    bins[~missing] = (rankdata(values[~missing]) - 1) * N_BINS // max(1, (~missing).sum())
+    bins = np.full(len(values), n_bins)
+    bins[~missing] = (rankdata(values[~missing]) - 1) * n_bins // max(1, (~missing).sum())
     return bins
 
 
-# Columns that tell an attribute
+# Columns that reveal an attribute
 
 
 @dataclass(frozen=True)
 class NearCopy:
-    """A column that tells a protected attribute.
+    """A column that reveals a protected attribute.
 
     Attributes
     ----------
@@ -153,9 +138,9 @@ class NearCopy:
         Their names.
     share : float
         For a near copy, the share of otherwise wrong guesses at the attribute that it sets right (of a continuous one,
-        the share of its variance that it explains); else the share of rows whose value tells the attribute.
+        the share of its variance that it explains); else the share of rows whose value reveals the attribute.
     values : tuple of str
-        The values that tell it; empty for a near copy.
+        The values that reveal it; empty for a near copy.
     """
 
     column: str
@@ -168,16 +153,16 @@ class NearCopy:
             return f"{self.column!r} is nearly a copy of {self.attribute!r} ({100 * self.share:.1f} %)"
         more = ", ..." if len(self.values) > 3 else ""
         listed = ", ".join(map(repr, self.values[:3]))
-        return f"{self.column!r} tells {self.attribute!r} for {100 * self.share:.1f} % of the rows ({listed}{more})"
+        return f"{self.column!r} reveals {self.attribute!r} for {100 * self.share:.1f} % of the rows ({listed}{more})"
 
 
-def step_between(n_rows: int, bytes_of_row: int) -> int:
+def step_between(n_rows: int, bytes_of_row: int, most_rows: int = 50_000, most_bytes: int = 64 * 2**20) -> int:
     """Return from one to the next of the rows in which copies are looked for."""
-    return max(1, math.ceil(n_rows / max(1, min(MOST_ROWS, MOST_BYTES // bytes_of_row))))
+    return max(1, math.ceil(n_rows / max(1, min(most_rows, most_bytes // bytes_of_row))))
 
 
 def near_copies(X: AnyArray, encoder: TableEncoder, attributes: Mapping[str, AnyArray]) -> list[NearCopy]:
-    """Return the columns that tell protected attributes, from rows, all or some, and the attributes of the same."""
+    """Return the columns that reveal protected attributes, from rows, all or some, and the attributes of the same."""
     looks = {
         name: (_near_standing, about) if is_continuous(about) else (_near_groups, _codes_of(about))
         for name, about in attributes.items()
@@ -191,16 +176,16 @@ def near_copies(X: AnyArray, encoder: TableEncoder, attributes: Mapping[str, Any
     return [copy for copy in found if copy is not None]
 
 
-def _values(block: AnyArray, column: Any) -> tuple[IntArray, list[str]]:
+def _values(block: AnyArray, column: Any, most: int = 50) -> tuple[IntArray, list[str]]:
     """Return which of a few values, or ranges of numbers, each row has, and what they are called."""
     if column.kind == "category":
         names = [MISSING_NAME if value is None else value for value in column.categories]
         return np.where(block.any(axis=1), block.argmax(axis=1), len(names)), [*names, "others"]
     numbers = block[:, 0]
     distinct, codes, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    if len(distinct) <= MOST_VALUES and counts.min() >= LEAST_ROWS:
+    if len(distinct) <= most and counts.min() >= LEAST_ROWS:
         return codes, [f"{value:g}" for value in distinct]
-    n_ranges = min(MOST_VALUES, max(1, len(numbers) // (2 * LEAST_ROWS)))
+    n_ranges = min(most, max(1, len(numbers) // (2 * LEAST_ROWS)))
     codes = ((rankdata(numbers) - 1) * n_ranges // len(numbers)).astype(np.int64)
     _, codes = np.unique(codes, return_inverse=True)
     ranges = [numbers[codes == k] for k in range(int(codes.max()) + 1)]
@@ -216,8 +201,10 @@ def _near_standing(column: str, attribute: str, values: IntArray, names: list[st
     return NearCopy(column, attribute, share) if share >= COPIED else None
 
 
-def _near_groups(column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray) -> NearCopy | None:
-    """Return a column that tells groups."""
+def _near_groups(
+    column: str, attribute: str, values: IntArray, names: list[str], about: AnyArray, least_share: float = 0.05
+) -> NearCopy | None:
+    """Return a column that reveals groups: of all rows, or by some values those of a share that is worth a word."""
     table = np.zeros((len(names) + 1, int(about.max()) + 1))
     np.add.at(table, (_common(values, names), about), 1)
     base = table.sum(axis=0) / table.sum()
@@ -225,9 +212,11 @@ def _near_groups(column: str, attribute: str, values: IntArray, names: list[str]
     share = 1 - wrong / (1 - base.max()) if base.max() < 1 else 0.0
     if share >= COPIED:
         return NearCopy(column, attribute, float(share))
-    telling = [k for k in _telling(table, base) if k < len(names)]
-    share = table[telling].sum() / table.sum()
-    return NearCopy(column, attribute, float(share), tuple(names[k] for k in telling)) if share >= LEAST_SHARE else None
+    revealing = [k for k in _revealing(table, base) if k < len(names)]
+    share = table[revealing].sum() / table.sum()
+    return (
+        NearCopy(column, attribute, float(share), tuple(names[k] for k in revealing)) if share >= least_share else None
+    )
 
 
 def _common(values: IntArray, names: list[str]) -> IntArray:
@@ -236,10 +225,10 @@ def _common(values: IntArray, names: list[str]) -> IntArray:
     return np.where(counts[values] < LEAST_ROWS, len(names), values)
 
 
-def _telling(table: AnyArray, base: AnyArray) -> IntArray:
-    """Return the values of which nearly all rows are of one group, more than chance explains."""
+def _revealing(table: AnyArray, base: AnyArray, told: float = 0.99, by_chance: float = 1e-6) -> IntArray:
+    """Return the values of which nearly all rows, `told`, are of one group, more than chance explains."""
     counts = table.sum(axis=1)
     group = table.argmax(axis=1)
     others = 1 - table.max(axis=1) / np.maximum(counts, 1)
-    pure = others <= np.minimum(1 - TOLD, (1 - TOLD) * 10 * (1 - base[group]))
-    return np.flatnonzero(pure & (counts >= LEAST_ROWS) & (counts * np.log(base[group]) < np.log(BY_CHANCE)))
+    pure = others <= np.minimum(1 - told, (1 - told) * 10 * (1 - base[group]))
+    return np.flatnonzero(pure & (counts >= LEAST_ROWS) & (counts * np.log(base[group]) < np.log(by_chance)))

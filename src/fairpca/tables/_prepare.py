@@ -25,12 +25,7 @@ from fairpca.tables._encoder import TableEncoder, tell_of_unknown
 from fairpca.tables._options import Roles, TableOptions
 from fairpca.tables._people import NearCopy, held_out_rows, near_copies, step_between
 from fairpca.tables._survey import Progress, Survey
-
-MOST_BYTES = 256 * 2**20
-"""Size of the features beyond which they are kept in a file."""
-
-BLOCK_ROWS = 2**14
-"""Rows that are looked at or changed at a time, for they may be in a file."""
+from fairpca.tables._text import BATCH_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +48,7 @@ class PreparedTable:
     columns : list of dict
         All columns of the table, as `describe` returns them.
     near_copies : list of NearCopy
-        Features that tell a protected attribute.
+        Features that reveal a protected attribute.
     n_dropped : dict of str to int
         Rows that were left out, by reason: "missing", "zero weight".
     notes : tuple of str
@@ -144,7 +139,7 @@ def prepare(
     encoder: TableEncoder | None = None,
     held_out: float = 0.3,
     dtype: Any = None,
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int = 256 * 2**20,
     folder: Any = None,
     callback: Progress | None = None,
     random_state: Any = None,
@@ -188,7 +183,7 @@ def prepare(
     TableWarning
         Of constant columns, rows that were dropped, and an encoding that was guessed.
     AttributeInTableWarning
-        Of features that tell a protected attribute.
+        Of features that reveal a protected attribute.
 
     Notes
     -----
@@ -278,7 +273,7 @@ class _Parts:
 
 
 def _prepared(found: Survey, parts: _Parts, dtype: "np.dtype[Any]", folder: Path | None) -> PreparedTable:
-    """Encode all rows and put the result together, with warnings of what was left out or tells too much."""
+    """Encode all rows and put the result together, with warnings of what was left out or reveals too much."""
     encoder, roles, is_new = found.encoder, found.roles, found.learned is None
     train, new = (
         _room((int(mask.sum()), encoder.n_features), dtype, folder and folder / name)
@@ -368,9 +363,9 @@ def _filled(found: Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
     gaps = [found.encoder.slices[name].start for name in missing]
     values = np.array([fills[name] for name in missing])
     for X in parts if gaps else ():
-        for start in range(0, len(X), BLOCK_ROWS):
-            some = X[start : start + BLOCK_ROWS, gaps]
-            X[start : start + BLOCK_ROWS, gaps] = np.where(np.isnan(some), values, some)
+        for start in range(0, len(X), BATCH_ROWS):
+            some = X[start : start + BATCH_ROWS, gaps]
+            X[start : start + BATCH_ROWS, gaps] = np.where(np.isnan(some), values, some)
             _release(X)
     columns = (replace(column, fill=fills.get(column.name)) for column in found.encoder.columns)
     return replace(found.encoder, columns=tuple(columns))
@@ -379,7 +374,7 @@ def _filled(found: Survey, means: AnyArray, *parts: AnyArray) -> TableEncoder:
 def _near_copies(parts: _Parts, train: AnyArray, encoder: TableEncoder, roles: Roles) -> list[NearCopy]:
     """Look for copies of protected attributes in some of the rows to fit, evenly spaced."""
     step = step_between(len(train), train.shape[1] * train.itemsize)
-    size, some = step * max(1, BLOCK_ROWS // step), []
+    size, some = step * max(1, BATCH_ROWS // step), []
     for start in range(0, len(train), size):
         some.append(np.array(train[start : start + size : step]))
         _release(train)
@@ -401,6 +396,6 @@ def _notes(found: Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> 
         notes.append((f"{count} of {found.n_rows} rows {reasons[reason]} and are left out.", TableWarning))
     if copies:
         listed = "; ".join(map(str, copies[:5])) + ("; ..." if len(copies) > 5 else "")
-        words = f"features tell protected attributes: {listed}. Drop these columns unless you want them there."
+        words = f"features reveal protected attributes: {listed}. Drop these columns unless you want them there."
         notes.append((words, AttributeInTableWarning))
     return notes

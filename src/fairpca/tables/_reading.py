@@ -44,14 +44,63 @@ TIME = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 BEGINS_LIKE_DATE = (
-    r"^(?:[0-9]{1,4}(?:[-/. ]|\. )(?:[0-9]{1,2}|[A-Za-z]{3,9}\.?)[-/. ] ?[0-9]|[A-Za-z]{3,9}\.? [0-9]{1,2}, |[0-9]+:[0-9]{2})"
+    r"^(?:[0-9]{1,4}(?:[-/. ]|\. )(?:[0-9]{1,2}|[A-Za-z]{3,9}\.?)[-/. ] ?[0-9]"
+    r"|[A-Za-z]{3,9}\.? [0-9]{1,2}, |[0-9]+:[0-9]{2})"
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 NO_VALUE = frozenset(
-    "-|--|–|—|.|..|...|*|?|n.a.|na|n/a|n.d.|nd|n.c.|nc|k.a.|k. a.|unknown|unk|missing|not known|not available|"
-    "not applicable|not stated|not reported|no answer|no data|refused|prefer not to say|blank|keine angabe|ohne angabe|"
-    "unbekannt|fehlt|inconnu|inconnue|non renseigné|non communiqué|sconosciuto|desconocido|sin dato|sin datos|#n/a|"
-    "#div/0!|#value!|#ref!|#num!|#name?|#null!".split("|")
+    [
+        "-",
+        "--",
+        "–",
+        "—",
+        ".",
+        "..",
+        "...",
+        "*",
+        "?",
+        "n.a.",
+        "na",
+        "n/a",
+        "n.d.",
+        "nd",
+        "n.c.",
+        "nc",
+        "k.a.",
+        "k. a.",
+        "unknown",
+        "unk",
+        "missing",
+        "not known",
+        "not available",
+        "not applicable",
+        "not stated",
+        "not reported",
+        "no answer",
+        "no data",
+        "refused",
+        "prefer not to say",
+        "blank",
+        "keine angabe",
+        "ohne angabe",
+        "unbekannt",
+        "fehlt",
+        "inconnu",
+        "inconnue",
+        "non renseigné",
+        "non communiqué",
+        "sconosciuto",
+        "desconocido",
+        "sin dato",
+        "sin datos",
+        "#n/a",
+        "#div/0!",
+        "#value!",
+        "#ref!",
+        "#num!",
+        "#name?",
+        "#null!",
+    ]
 )
 """Words, in small letters, that stand for no value among numbers; among other words they may be an answer."""
 
@@ -98,6 +147,10 @@ class Reading:
         """
         numbers, units = read(values, self.way)
         return numbers if units is None else np.where((units == "") | (units == self.unit), numbers, np.nan)
+
+
+PLAIN = Reading()
+"""Of numbers as computers write them."""
 
 
 def is_money(units: Sequence[str]) -> bool:
@@ -154,7 +207,9 @@ def _numerals(values: Any, mark: str) -> tuple[FloatArray, Any]:
     negative = compute.match_substring_regex(compute.binary_join_element_wise(*signs, nothing), r"[(\-−–]")
     numbers = compute.if_else(compute.fill_null(negative, False), compute.negate(numbers), numbers)
     units = compute.utf8_trim_whitespace(compute.binary_join_element_wise(parts["before"], parts["after"], nothing))
-    return np.asarray(numbers.to_numpy(zero_copy_only=False)), np.array(compute.fill_null(units, "").to_pylist(), object)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False)), np.array(
+        compute.fill_null(units, "").to_pylist(), object
+    )
 
 
 def begin_like_dates(values: Any) -> BoolArray:

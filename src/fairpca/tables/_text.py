@@ -23,6 +23,9 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 BLOCK = 4 * 2**20
 """Bytes that are read at a time; no row may be longer."""
 
+BATCH_ROWS = 2**14
+"""Rows that are looked at or changed at a time."""
+
 LOOKED_AT, LOOKED_INTO = 100, 2**20
 """Rows, and bytes, from which the delimiter is told."""
 

@@ -77,7 +77,7 @@ fit {good} -s sex --encoding utf-32 | is not text in the encoding utf-32
 fit {good} -s sex --encoding base64 | --encoding base64 is unknown
 fit {good} -s sex --decimal x | --decimal x must be '.' or ','
 fit {good} -s sex --decimal '' | --decimal '' must be '.' or ','
-fit {good} -s sex --decimal , | column 'income' is made of numbers with another decimal mark: name that one with --decimal
+fit {good} -s sex --decimal , | column 'income' is made of numbers with another decimal mark
 fit {good} -s sex --out {good} | --out {good} is a file
 fit {good} -s sex --out {good}/below | --out {good}/below cannot be written: not a directory
 fit {good} -s sex --out /proc/nothing | --out /proc/nothing cannot be written: no such file or directory

@@ -97,7 +97,8 @@ def exported(country, way, seed):
         "income": [money.format(text) for text in amounts["income"]],
         "share": [here.percent.format(here.number(value, 1)) for value in table["share"]],
         "balance": [
-            signed(money.format(t)) if v < 0 else money.format(t) for t, v in zip(amounts["balance"], table["balance"])
+            signed(money.format(t)) if v < 0 else money.format(t)
+            for t, v in zip(amounts["balance"], table["balance"], strict=True)
         ],
         "hours": [here.number(value, 1) + (" Std." if way == "words" else "") for value in table["hours"]],
         **{name: [str(value) for value in table[name]] for name in ("age", "town", "sex")},
@@ -107,7 +108,7 @@ def exported(country, way, seed):
             cells[name][3::17] = [word] * len(cells[name][3::17])
     if digits == 0:
         table |= {name: table[name].round(0) for name in ("income", "balance")}
-    names = dict(zip(cells, cells))
+    names = {name: name for name in cells}
     if way == "units in header":
         names |= {"income": f"income ({here.code})", "share": "share [%]", "hours": "hours/week"}
     rows = [names.values(), *zip(*cells.values(), strict=True)]

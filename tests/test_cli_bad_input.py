@@ -262,20 +262,20 @@ def test_a_certificate_that_was_edited(place, tmp_path):
 
 
 @contextmanager
-def files_of_at_most(size):
-    """Let the disk take no more of any file."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+def at_most(size, what=resource.RLIMIT_FSIZE):
+    """Let the disk take no more of any file, or the system no more memory."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (size, hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        resource.setrlimit(what, (soft, hard))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 def test_a_full_disk_leaves_nothing_behind(place, tmp_path, ending):
     target = tmp_path / f"projected.{ending}"
-    with files_of_at_most(1000):
+    with at_most(1000):
         outcome = run("transform", place["model"], place["good"], "--out", target)
     assert outcome.exit_code == 2, outcome.output
     assert said(outcome) == [f"error: {target}: file too large."]
@@ -284,11 +284,20 @@ def test_a_full_disk_leaves_nothing_behind(place, tmp_path, ending):
 
 @pytest.mark.parametrize(("size", "name"), [(500, "model.fairpca"), (40_000, "report.html")])
 def test_a_full_disk_ends_a_fit_that_leaves_nothing(place, tmp_path, size, name):
-    with files_of_at_most(size):
+    with at_most(size):
         outcome = run("fit", place["good"], "-s", "sex", *PLAIN, "--no-path", "--out", tmp_path)
     assert outcome.exit_code == 2
     assert said(outcome) == [f"error: {tmp_path / name}: file too large."]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_system_without_memory():
+    run("plan", "0.01")
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    with at_most(in_use + 2**20, resource.RLIMIT_AS):
+        outcome = run("plan", "0.01", "--components", "1000")
+    assert outcome.exit_code == 2, outcome.output
+    assert said(outcome) == ["error: there is not enough memory for this; use fewer rows, columns or components."]
 
 
 def test_a_device_that_is_full():

@@ -73,7 +73,7 @@ def test_sixty_files_through_the_command(tmp_path):
     files = {f"{country}, {way}": (exported(country, way, 4)[0], "") for country, way in EXPORTS}
     files |= {name: (made.content, made.refusal) for name, made in made_by_hand(tmp_path).items()}
     n_read = 0
-    for name, (content, words) in files.items():
+    for content, words in files.values():
         (tmp_path / "table").write_bytes(content)
         outcome = fit(tmp_path / "table", tmp_path / "out")
         if outcome.exit_code == 2:

@@ -216,7 +216,7 @@ class Reading:
         if self.kind == "continuous" and not numeric:
             raise TypeError(
                 f'{self.argument} is said to be "continuous", but holds labels that are not numbers. Codes, such '
-                "as zip codes, have no distance: merge them into groups. Amounts in texts become numbers with astype(float)."
+                "as zip codes, have no distance: merge them into groups. Texts of amounts take astype(float)."
             )
         return self.kind == "continuous" or (self.kind == "auto" and numeric and n_values > FEW_VALUES)
 

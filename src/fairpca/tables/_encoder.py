@@ -198,7 +198,8 @@ class TableEncoder:
     """How the columns of a table become numbers.
 
     Numbers stay as they are, true is 1 and false is 0; dates are days since 1970, and times hours. A category is as
-    many columns as it has values, of which one is 1 and the others are 0. Nothing is scaled: `FairPCA(standardize=True)` does that.
+    many columns as it has values, of which one is 1 and the others are 0. Nothing is scaled:
+    `FairPCA(standardize=True)` does that.
 
     Attributes
     ----------

@@ -28,8 +28,8 @@ class TableFile:
 
     The kind of a file is told by how it begins, not by its name: text with the delimiters comma, semicolon, tab or bar,
     packed or not (gzip, bzip2, xz, Zstandard, zip), Parquet, Arrow, Feather, and Excel workbooks. Text
-    is UTF-8, or UTF-16 with a byte order mark; what is neither is read as Windows-1252, and `notes` says so. A text file is read once: what was read is
-    kept, beyond 16 MB in a temporary file.
+    is UTF-8, or UTF-16 with a byte order mark; what is neither is read as Windows-1252, and `notes` says so. A text
+    file is read once: what was read is kept, beyond 16 MB in a temporary file.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class TableOptions:
         Distinct values that a category may have at most; more are free text.
     missing_values : sequence of str, default=MISSING_VALUES
         Texts that stand for no value, in files and in frames: "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN",
-        "nan", "NAN", "null" and "NULL". Among numbers other words may stand for no value too, such as "unknown" and "-".
+        "nan", "NAN", "null" and "NULL". Among numbers other words may stand for no value, such as "unknown" and "-".
     """
 
     missing: str = "refuse"

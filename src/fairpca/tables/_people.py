@@ -1,4 +1,4 @@
-"""The people behind the rows: their attributes, labels, segments and weights, who is held out, and who can be recognized."""
+"""The people behind the rows: their attributes, labels, segments and weights, and who is held out."""
 # SPDX-License-Identifier: MIT
 
 import math

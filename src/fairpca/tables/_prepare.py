@@ -118,8 +118,9 @@ def describe(
     -------
     columns : list of dict
         One for each: `column`, `role` (feature, sensitive, label, control, weight, dropped), `kind` (number, boolean,
-        category, constant; date and time where they are named; others are refused as features), `distinct` (counted up to `most_categories`, `more_distinct` says whether there are more),
-        `missing`, `features` (how many it becomes) and a `note`.
+        category, constant; date and time where they are named; others are refused as features), `distinct` (counted up
+        to `most_categories`, `more_distinct` says whether there are more), `missing`, `features` (how many it becomes)
+        and a `note`.
 
     Examples
     --------

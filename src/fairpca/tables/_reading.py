@@ -48,8 +48,8 @@ BEGINS_LIKE_DATE = (
     r"|[A-Za-z]{3,9}\.? [0-9]{1,2}, |[0-9]+:[0-9]{2})"
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-NO_VALUE = frozenset(
-    [
+NO_VALUE = {
+    *(
         "-",
         "--",
         "–",
@@ -68,40 +68,12 @@ NO_VALUE = frozenset(
         "nc",
         "k.a.",
         "k. a.",
-        "unknown",
-        "unk",
-        "missing",
-        "not known",
-        "not available",
-        "not applicable",
-        "not stated",
-        "not reported",
-        "no answer",
-        "no data",
-        "refused",
-        "prefer not to say",
-        "blank",
-        "keine angabe",
-        "ohne angabe",
-        "unbekannt",
-        "fehlt",
-        "inconnu",
-        "inconnue",
-        "non renseigné",
-        "non communiqué",
-        "sconosciuto",
-        "desconocido",
-        "sin dato",
-        "sin datos",
-        "#n/a",
-        "#div/0!",
-        "#value!",
-        "#ref!",
-        "#num!",
-        "#name?",
-        "#null!",
-    ]
-)
+    ),
+    *("unknown", "unk", "missing", "not known", "not available", "not applicable", "not stated", "not reported"),
+    *("no answer", "no data", "refused", "prefer not to say", "blank", "keine angabe", "ohne angabe", "unbekannt"),
+    *("fehlt", "inconnu", "inconnue", "non renseigné", "non communiqué", "sconosciuto", "desconocido", "sin dato"),
+    *("sin datos", "#n/a", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
+}
 """Words, in small letters, that stand for no value among numbers; among other words they may be an answer."""
 
 
@@ -165,7 +137,7 @@ def is_money(units: Sequence[str]) -> bool:
 
 
 def read(values: Any, way: str) -> tuple[FloatArray, Any]:
-    """Return what texts are as numbers in one way, NaN where they are none, and the units with them, None if all have none.
+    """Return what texts are as numbers in one way, NaN where they are none, and their units, if any has one.
 
     Parameters
     ----------

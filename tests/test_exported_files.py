@@ -1,16 +1,18 @@
 """Files as people export them are read as they are meant, or refused with a command that works."""
 # SPDX-License-Identifier: MIT
 
+import json
 import shlex
 import warnings
 
 import numpy as np
+import openpyxl
 import pytest
 
 import cli_tables
-from exported_files import EXPORTS, KINDS, exported, made_by_hand
-from fairpca.exceptions import TableWarning
-from fairpca.tables import Roles, TableFile, TableOptions, describe, prepare
+from exported_files import EXPORTS, KINDS, N, exported, made_by_hand, other
+from fairpca.exceptions import TableError, TableWarning
+from fairpca.tables import Roles, TableEncoder, TableFile, TableOptions, describe, prepare
 
 
 def kinds_and_numbers(path):
@@ -81,3 +83,33 @@ def test_sixty_files_through_the_command(tmp_path):
         n_read += outcome.exit_code != 2
     assert len(files) == 60
     assert n_read >= 55, n_read
+
+
+def test_dates_and_times_become_numbers_where_they_are_named(tmp_path):
+    days = [f"{1 + k % 12}/{1 + 5 * k % 12}/2024" if k else "" for k in range(N)]
+    rows = [f"{day},{8 + k % 9}:30,{'fm'[k % 2]}" for k, day in enumerate(days)]
+    (tmp_path / "shifts.csv").write_text("\n".join(["day,start,sex", *rows]))
+    with pytest.raises(TableError, match="'day' is a date of which the day or the month may come first") as refused:
+        prepare(tmp_path / "shifts.csv", Roles("sex"), TableOptions("fill", dates=["day", "start"]))
+    assert refused.value.options == {"dates": ("day=DMY",)}
+    named = TableOptions("fill", dates=["day=MDY", "start"])
+    found = prepare(tmp_path / "shifts.csv", Roles("sex"), named, held_out=0)
+    assert [column.kind for column in found.encoder.columns] == ["date", "time"]
+    again = TableEncoder.from_dict(json.loads(json.dumps(found.encoder.to_dict())))
+    assert again == found.encoder
+    X = again.encode({"day": ["1/31/2024", "unknown"], "start": ["12:45", "08:00 pm"]})
+    assert X.tolist() == [[19753, 12.75], [again.columns[0].fill, 20]]
+
+
+def test_a_sheet_is_chosen_by_its_name(tmp_path):
+    book = openpyxl.Workbook()
+    for title, factor in (("first", 1), ("second", 3)):
+        sheet = book.create_sheet(title)
+        for row in [["pay", "sex"], *([factor * other(k), "fm"[k % 2]] for k in range(N))]:
+            sheet.append(row)
+    book.save(tmp_path / "book.xlsx")
+    assert "2 sheets; the first, 'first', was read" in TableFile(tmp_path / "book.xlsx").notes[0]
+    second = prepare(TableFile(tmp_path / "book.xlsx", sheet="second"), Roles("sex"), held_out=0)
+    assert second.X_train[0, 0] == 3 * other(0)
+    with pytest.raises(TableError, match=r"sheet='third' is no sheet of .*; it has 'Sheet', 'first', 'second'"):
+        TableFile(tmp_path / "book.xlsx", sheet="third")

@@ -223,9 +223,8 @@ def prepare(
     except BaseException as error:
         shutil.rmtree(place, ignore_errors=True)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            room = f"the features of {found.table.label} take {n_bytes // 2**20:,} MB of temporary files"
-            where = f"{place.parent} has no room for them"
-            raise TableError(f"{room}, and {where}; set TMPDIR to another folder.") from None
+            size = f"the features of {found.table.label} take {n_bytes // 2**20:,} MB"
+            raise TableError(f"{size}, and {place.parent} has no room; set TMPDIR to another folder.") from None
         raise
 
 
@@ -388,10 +387,9 @@ def _notes(found: Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> 
     if found.constant:
         listed = ", ".join(map(repr, found.constant[:5])) + (", ..." if len(found.constant) > 5 else "")
         notes.append((f"columns that do not vary are left out: {listed}.", TableWarning))
-    for column in found.features:
-        if column.words:
-            words = ", ".join(f"{word!r} ({column.rows_of_word(word)} rows)" for word in column.words)
-            notes.append((f"column {column.name!r} holds numbers; {words} in it count as missing.", TableWarning))
+    for column in (each for each in found.features if each.words):
+        words = ", ".join(f"{word!r} ({column.rows_of_word(word)} rows)" for word in column.words)
+        notes.append((f"column {column.name!r} holds numbers; {words} in it count as missing.", TableWarning))
     reasons = {"missing": "lack a value", "zero weight": "have the weight 0"}
     for reason, count in n_dropped.items():
         notes.append((f"{count} of {found.n_rows} rows {reasons[reason]} and are left out.", TableWarning))

@@ -9,6 +9,7 @@ __all__ = [
     "ConvergenceWarning",
     "EffortWarning",
     "LeftOutWarning",
+    "LimitExceededError",
     "ModelFileError",
     "NoSensitiveFeaturesWarning",
     "NotCertifiedWarning",
@@ -36,6 +37,10 @@ class EffortWarning(UserWarning):
 
 class LeftOutWarning(UserWarning):
     """Rows of small groups were left out of a comparison, as was asked for."""
+
+
+class LimitExceededError(ValueError):
+    """Figures of an audit are above the limits that were required of them."""
 
 
 class ModelFileError(ValueError):

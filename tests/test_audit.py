@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import json
-import warnings
 
 import dask.array as da
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, audit
-from fairpca.exceptions import TrainingRowsWarning
 from fairpca.metrics import mmd2, mmd2_by_measure
 from people_tables import KINDS, NOTIONS, people
 
@@ -123,18 +121,6 @@ def test_parity_gaps_of_a_task(halves):
     assert 0 <= record["equal_opportunity"] <= record["equalized_odds"] <= 1
     classes = audit(None, new, np.arange(500) % 3, sensitive_features=others["sex"], **QUICK)
     assert classes.parity == []
-
-
-def test_rows_of_the_fit_are_noticed(halves):
-    X, known, new, others = halves
-    model = FairPCA(2, random_state=0).fit(X, sensitive_features=known["sex"])
-    with pytest.warns(TrainingRowsWarning, match="look like the rows that the reduction was fitted to"):
-        audit(model, X, sensitive_features=known["sex"], **QUICK)
-    with pytest.warns(TrainingRowsWarning):
-        audit(PCA(2).fit(X), X, sensitive_features=known["sex"], **QUICK)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        audit(model, new, sensitive_features=others["sex"], **QUICK)
 
 
 def test_the_same_seed_gives_the_same_findings(halves):

@@ -86,7 +86,8 @@ def test_shares_are_counted_and_new_rows_are_not_taken_for_old(kind):
     for share in (0.0, 0.01, 0.03, 0.3, 0.8):
         k = round(1000 * share)
         found = fit.overlap(np.vstack([fit.X[:k], fit.new(1000 - k)]))
-        assert found.share == pytest.approx(share, abs=0.02)
+        # Of counts one row in eight coincides with another by itself, which cannot be known more exactly than that.
+        assert found.share == pytest.approx(share, abs=0.02 if kind == "numbers" else 0.06)
         assert found.too_many == (share > 0.1) or 0.01 <= share <= 0.1
         assert found.found == pytest.approx(k + found.by_chance * (1 - share), abs=60)
 
@@ -109,6 +110,9 @@ def test_who_knows_the_rows(fit):
         with pytest.warns(TrainingRowsWarning, match="100 % of them were in the fit"):
             assert fit.overlap(fit.X[:-1], each).share == 1.0
         assert fit.overlap(fit.new(300), each).found == 0
+    with pytest.warns(TrainingRowsWarning):
+        # Their number and their means are all that is known of them.
+        assert fit.overlap(fit.X, PCA(2).fit(fit.X)).share == 1.0
     for other in (PCA(2).fit(fit.X), fit.model.components_, None):
         assert fit.overlap(fit.X[:-1], other) is None
         with pytest.warns(TrainingRowsWarning):
@@ -143,5 +147,5 @@ def test_a_thousand_mixtures(kind):
     for _ in range(200):
         k = int(fit.rng.integers(20, 2001))
         mixed = np.vstack([fit.rng.permutation(fit.X)[:k], fit.new(2000 - k)])
-        assert fit.overlap(mixed).share == pytest.approx(k / 2000, abs=0.025)
+        assert fit.overlap(mixed).share == pytest.approx(k / 2000, abs=0.02 if kind == "numbers" else 0.06)
         assert not fit.overlap(fit.new(500)).too_many

@@ -99,7 +99,7 @@ def test_a_certificate_travels_and_is_shown_again(case, tmp_path):
 
 
 def test_what_does_not_confirm_it_is_said(case):
-    assert "look like the rows of the fit" in str(case.verify(case.certificate, "fit"))
+    assert "100 % of them were in the fit" in str(case.verify(case.certificate, "fit"))
     other = make_pipeline(case.model, Released("codes").release)
     assert "This is another release" in str(case.verify(case.certificate, "held", other))
     case.few = slice(6000, 6100)
@@ -129,6 +129,7 @@ def test_changed_numbers_are_found_on_the_audited_rows(case, tmp_path):
     path.write_text(json.dumps(fields))
     found = case.verify(load_certificate(path), "held")
     assert not found.holds
+    assert "was edited" in found.differences[0]
     assert "their distance or groups are not those of the certificate" in str(found)
 
 

@@ -197,7 +197,7 @@ def of_rows(is_edited: bool, overlap: Overlap | None, trust_rows: bool) -> Itera
     if is_edited:
         yield "The certificate was edited: its digest is not that of what it says."
     if overlap is not None and overlap.too_many:
-        yield f"{overlap}: what they show says nothing of new people."
+        yield f"{overlap}, and what they show says nothing of new people."
     elif not trust_rows and (overlap is None or not overlap.is_known):
         words = why_unchecked(overlap, "this model")
         yield f"{words[0].upper()}{words[1:]}."

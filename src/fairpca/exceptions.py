@@ -80,7 +80,7 @@ class TableWarning(UserWarning):
 
 
 class TrainingRowsWarning(UserWarning):
-    """An audit was given what look like the rows that the reduction was fitted to."""
+    """An audit was given rows that the reduction was fitted to."""
 
 
 class NullComponentsWarning(UserWarning):

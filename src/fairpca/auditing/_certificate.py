@@ -302,9 +302,9 @@ def check_overlap(overlap: Any, trust_rows: bool, who: str) -> None:
         The reduction, in words.
     """
     if overlap is not None and overlap.too_many:
-        raise ValueError(f"no certificate: {overlap}, and what they show says nothing of new people.")
+        raise ValueError(f"{overlap}, and what they show says nothing of new people: no certificate.")
     if not trust_rows and (overlap is None or not overlap.is_known):
-        raise ValueError(f"no certificate: {why_unchecked(overlap, who)}.")
+        raise ValueError(f"{why_unchecked(overlap, who)}; no certificate.")
 
 
 def why_unchecked(overlap: Any, who: str) -> str:

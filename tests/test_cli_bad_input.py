@@ -281,7 +281,11 @@ def test_a_full_disk_leaves_nothing_behind(place, tmp_path, ending):
     ("size", "name", "kept"),
     [
         (500, "model.fairpca", []),
-        (40_000, "report.html", ["certificate.json", "loadings.csv", "model.fairpca", "model.fairpca.rows", "projected.csv"]),
+        (
+            40_000,
+            "report.html",
+            ["certificate.json", "loadings.csv", "model.fairpca", "model.fairpca.rows", "projected.csv"],
+        ),
     ],
 )
 def test_a_full_disk_ends_a_fit(place, tmp_path, size, name, kept):

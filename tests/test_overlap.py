@@ -105,7 +105,8 @@ def test_who_knows_the_rows(fit):
     pipeline = make_pipeline(StandardScaler(), FairPCA(2, tolerance=1.0))
     released = make_pipeline(fit.model, Release(random_state=0).fit(fit.model.transform(fit.X), **others))
     chosen = FairPCACV(FairPCA(2), target=1.0, tolerances=[1.0], random_state=0).fit(fit.X, **others)
-    knowing = [pipeline.fit(fit.X, fairpca__sensitive_features=sex), released[:1], chosen]
+    lazy = FairPCA(2, tolerance=1.0).fit(da.from_array(fit.X, chunks=(250, -1)), sensitive_features=sex)
+    knowing = [lazy, pipeline.fit(fit.X, fairpca__sensitive_features=sex), released[:1], chosen]
     for each in [*knowing, pickle.loads(pickle.dumps(fit.model))]:
         with pytest.warns(TrainingRowsWarning, match="100 % of them were in the fit"):
             assert fit.overlap(fit.X[:-1], each).share == 1.0
@@ -136,16 +137,3 @@ def test_the_file_beside_the_model(fit, tmp_path):
         (tmp_path / "half").write_bytes(rows.read_bytes()[:1000])
         with pytest.raises(ModelFileError, match="cannot be loaded"):
             fit.overlap(fit.X, loaded, fitted_rows=path)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.TrainingRowsWarning")
-@pytest.mark.parametrize("kind", ["numbers", "counts"])
-def test_a_thousand_mixtures(kind):
-    """A study: benchmarks/overlap.py has the larger one."""
-    fit = Fitted(kind, n=5000)
-    for _ in range(200):
-        k = int(fit.rng.integers(20, 2001))
-        mixed = np.vstack([fit.rng.permutation(fit.X)[:k], fit.new(2000 - k)])
-        assert fit.overlap(mixed).share == pytest.approx(k / 2000, abs=0.02 if kind == "numbers" else 0.06)
-        assert not fit.overlap(fit.new(500)).too_many

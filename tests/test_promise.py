@@ -141,13 +141,6 @@ def test_a_certificate_needs_the_rows_of_the_release_and_a_certified_one(case):
         certificate_of_release(make_pipeline(PCA(2).fit(X)), X, **known)
 
 
-def test_pipelines_of_reductions_have_certificates_of_mmd_too(case):
-    (X,), known = case.rows("fresh")
-    found = audit(case.pipeline, X, **known, adversaries=(), random_state=0).certificate()
-    assert verify(found, case.pipeline, X, **known).holds
-    assert not verify(found, case.model, X, **known).same_model
-
-
 # What promises cost, and how many people they take
 
 

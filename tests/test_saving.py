@@ -16,7 +16,7 @@ import fairpca
 from fairpca import FairPCA, fair_pca_path
 from fairpca.comparison import DemographicParity, EqualizedOdds
 from fairpca.mmd import Scales
-from fairpca.saving import fair_pca_from_archive, fair_pca_to_archive, read_archive, write_archive
+from fairpca.saving import fair_pca_from_archive, fair_pca_to_archive
 from fairpca.saving._fair_pca import LEARNED, NAMES, PARAMETERS
 from fairpca.saving._values import Decoder, Encoder
 from fairpca.solvers import REPMS, Budget, Status
@@ -256,30 +256,6 @@ def test_classes_of_ones_own_are_refused(path):
 
     with pytest.raises(TypeError, match="a Mine would not come back as one"):
         Mine(2, tolerance=0.02).fit(X, **SEX).save(path)
-
-
-def test_a_failed_save_leaves_the_file_that_was_there(path):
-    fitted("plain").save(path)
-    before = path.read_bytes()
-    model = fair_pca_from_archive(*fair_pca_to_archive(fitted("plain")))
-    model.favourable = object()
-    with pytest.raises(ValueError, match="favourable"):
-        model.save(path)
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_model_can_be_part_of_another(path):
-    document, arrays = fair_pca_to_archive(fitted("init"))
-    outer = {"kind": "Table", "columns": ["a", "b"], "pca": document}
-    write_archive(path, outer, {f"pca.{name}": array for name, array in arrays.items()} | {"own": np.array(["é", "b"])})
-    found, members = read_archive(path)
-    assert found == outer
-    assert members.pop("own").tolist() == ["é", "b"]
-    inner = fair_pca_from_archive(found["pca"], {name.removeprefix("pca."): each for name, each in members.items()})
-    np.testing.assert_array_equal(inner.transform(X), fitted("init").transform(X))
-    with pytest.raises(ValueError, match="kind='Table' is unknown"):
-        fairpca.load(path)
 
 
 def test_the_file_is_a_plain_zip_of_json_and_npy(path):

@@ -319,7 +319,9 @@ def why_unchecked(overlap: Any, who: str) -> str:
 
 
 def _words_on_overlap(overlap: dict[str, Any]) -> str:
-    return f" of which {overlap['found']} equal one of the fit, about {overlap['by_chance']:.0f} of them by chance"
+    if not overlap["found"]:
+        return " none of which equals one of the fit"
+    return f" of which {overlap['found']} equal one of the fit, as {overlap['by_chance']:.0f} would by chance"
 
 
 def _chosen(record: dict[str, Any], kinds: dict[str, Any]) -> dict[str, Any]:

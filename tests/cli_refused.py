@@ -89,7 +89,7 @@ audit {good} --model {model} --held-out --certificate {d}/nofolder/c.json | ther
 audit {good} --model {model} --held-out --certificate {d} | --certificate: {d} is a folder
 audit {good} --model {model} -s sexx | did you mean 'sex'?
 audit {good} --model {model} --label sexx | --label goes with --sensitive
-audit {good} --model {model} --certificate {d}/c.json | --certificate: this is the table of the fit
+audit {good} --model {model} --certificate {d}/c.json | of them were in the fit, and what they show says
 audit {good} --model {model} --as-is | --as-is does not go with --model, which was fitted with its own
 audit {good} -s sex --fairness equalized_odds | --fairness equalized_odds speaks of labels
 audit {good} -s sex --small-groups luck | --small-groups luck is unknown

@@ -99,7 +99,7 @@ def test_a_certificate_travels_and_is_shown_again(case, tmp_path):
 
 
 def test_what_does_not_confirm_it_is_said(case):
-    assert "look like the rows of the fit" in str(case.verify(case.certificate, "fit"))
+    assert "100 % of them were in the fit" in str(case.verify(case.certificate, "fit"))
     other = make_pipeline(case.model, Released("codes").release)
     assert "This is another release" in str(case.verify(case.certificate, "held", other))
     case.few = slice(6000, 6100)
@@ -129,6 +129,7 @@ def test_changed_numbers_are_found_on_the_audited_rows(case, tmp_path):
     path.write_text(json.dumps(fields))
     found = case.verify(load_certificate(path), "held")
     assert not found.holds
+    assert "was edited" in found.differences[0]
     assert "their distance or groups are not those of the certificate" in str(found)
 
 
@@ -138,13 +139,6 @@ def test_a_certificate_needs_the_rows_of_the_release_and_a_certified_one(case):
         certificate_of_release(case.pipeline, X, **known)
     with pytest.raises(ValueError, match="a certified Release of cells"):
         certificate_of_release(make_pipeline(PCA(2).fit(X)), X, **known)
-
-
-def test_pipelines_of_reductions_have_certificates_of_mmd_too(case):
-    (X,), known = case.rows("fresh")
-    found = audit(case.pipeline, X, **known, adversaries=(), random_state=0).certificate()
-    assert verify(found, case.pipeline, X, **known).holds
-    assert not verify(found, case.model, X, **known).same_model
 
 
 # What promises cost, and how many people they take

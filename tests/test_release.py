@@ -266,7 +266,7 @@ def test_after_any_reduction():
     pipeline[-1].certify(pipeline[:-1].transform(Z[3000:]), sensitive_features=group[3000:], target=0.15)
     assert pipeline.transform(Z[:7]).shape == (7, 2)
     # The rows of the fit are known again, though projected in other blocks.
-    with pytest.raises(ValueError, match=r"100 % of these rows were in the fit"):
+    with pytest.raises(ValueError, match=r"100 % of them were in the fit"):
         pipeline[-1].certify(pipeline[:-1].transform(Z[:1501]), sensitive_features=group[:1501])
 
 

@@ -154,7 +154,7 @@ def test_audit_metrics_and_report(table, tmp_path):
     dense, compact = (audit(model, rows, **how) for rows in (new, sparse.csc_array(new)))
     assert compact.measures == dense.measures
     assert compact.origin.rows == dense.origin.rows
-    with pytest.warns(TrainingRowsWarning, match="same number, same means"):
+    with pytest.warns(TrainingRowsWarning, match="100 % of them were in the fit"):
         audit(model, sparse.csr_array(X[::2]), **(how | {"sensitive_features": group[::2]}))
     of_components = audit(model.components_, sparse.csr_array(new), **how)
     assert of_components.mmd2 == pytest.approx(audit(model.components_, new, **how).mmd2, abs=1e-12)

@@ -391,7 +391,7 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model.chance_level_ = record.get("chance_level", math.nan)
     model.expected_mmd2_new_ = record.get("expected_mmd2_new", math.nan)
     model.converged_, model.n_iter_ = result.success, len(result.steps)
-    model.result_ = result
+    model.result_, model._seen_rows = result, fitter.seen
 
 
 def notes_on_people(fitter: Fitter) -> list[Note]:

@@ -11,6 +11,7 @@ __all__ = [
     "ConvergenceWarning",
     "EffortWarning",
     "LeftOutWarning",
+    "LimitExceededError",
     "ModelFileError",
     "NoSensitiveFeaturesWarning",
     "NotCertifiedWarning",
@@ -38,6 +39,10 @@ class EffortWarning(UserWarning):
 
 class LeftOutWarning(UserWarning):
     """Rows of small groups were left out of a comparison, as was asked for."""
+
+
+class LimitExceededError(ValueError):
+    """Figures of an audit are above the limits that were required of them."""
 
 
 class ModelFileError(ValueError):
@@ -89,7 +94,7 @@ class TableWarning(UserWarning):
 
 
 class TrainingRowsWarning(UserWarning):
-    """An audit was given what look like the rows that the reduction was fitted to."""
+    """An audit was given rows that the reduction was fitted to."""
 
 
 class NullComponentsWarning(UserWarning):

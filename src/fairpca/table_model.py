@@ -203,17 +203,21 @@ class TableModel(TransformerMixin, BaseEstimator):
         promised = getattr(self.release_, "certificate_", None)
         return "\n".join([*([] if promised is None else [str(promised)]), self.model_.summary()])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, rows: str | os.PathLike[str] | None = None) -> None:
         """Write the model to a file that `fairpca.load` reads, see `FairPCA.save`.
 
         Parameters
         ----------
         path : path
             Where to.
+        rows : path, default=None
+            Where to write hashes of the rows of the fit, which are not handed on.
         """
-        from fairpca.saving import table_model_to_archive
+        from fairpca.saving import save_rows, table_model_to_archive
 
         write_archive(path, *table_model_to_archive(self))
+        if rows is not None:
+            save_rows(self.model_, rows)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

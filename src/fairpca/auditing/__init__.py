@@ -3,6 +3,12 @@
 
 from fairpca.auditing._audit import audit as audit
 from fairpca.auditing._certificate import Certificate as Certificate, Verification as Verification
+from fairpca.auditing._gate import (
+    FIGURES as FIGURES,
+    Breach as Breach,
+    Figure as Figure,
+    breaches as breaches,
+)
 from fairpca.auditing._promise import certificate_of_release as certificate_of_release
 from fairpca.auditing._promise_certificate import (
     PromiseCertificate as PromiseCertificate,

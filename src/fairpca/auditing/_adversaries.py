@@ -26,11 +26,6 @@ MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours":
 LEARNABLE = 20
 """Rows of a group, half of them to learn from, below which nothing can be learned of it."""
 
-N_PERMUTATIONS = 999
-
-N_FOLDS = 5
-
-
 Maker = Callable[[int], Any]
 
 CLASSIFIERS: dict[str, Maker] = {
@@ -104,7 +99,7 @@ def try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dic
     else:
         places = [int(np.flatnonzero(model.classes_ == group)[0]) for group in groups]
         auc = float(np.mean([roc_auc_score(hidden == g, scores[:, k]) for g, k in zip(groups, places, strict=True)]))
-        p_value = _by_lot(hidden, predicted, seed)
+        p_value = _permuted(hidden, predicted, seed)
     return {
         "adversary": name,
         "n_rows": len(hidden),
@@ -169,17 +164,17 @@ def _scores(model: Any, rows: FloatArray) -> FloatArray:
     return np.asarray(scores).reshape(len(rows), -1)
 
 
-def _by_lot(truth: AnyArray, predicted: AnyArray, seed: int) -> float:
+def _permuted(truth: AnyArray, predicted: AnyArray, seed: int, n_permutations: int = 999) -> float:
     """Return the share of permutations in which labels agree as well with what was predicted."""
     groups, codes = np.unique(truth, return_inverse=True)
     hits = (predicted[:, None] == groups).astype(np.float64) / np.bincount(codes)
     generator, rows = np.random.default_rng(seed), np.arange(len(truth))
     own = hits[rows, codes].sum()
-    permutations = [hits[rows, generator.permutation(codes)].sum() for _ in range(N_PERMUTATIONS)]
-    return float((1 + np.sum(np.asarray(permutations) >= own - 1e-12)) / (1 + N_PERMUTATIONS))
+    permutations = [hits[rows, generator.permutation(codes)].sum() for _ in range(n_permutations)]
+    return float((1 + np.sum(np.asarray(permutations) >= own - 1e-12)) / (1 + n_permutations))
 
 
-def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int) -> dict[str, float] | None:
+def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int, n_folds: int = 5) -> dict[str, float] | None:
     """Return accuracy and gaps between groups of a logistic regression of two labels, on rows it was not fitted to.
 
     Parameters
@@ -187,20 +182,22 @@ def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int) -> dict
     Z : ndarray of shape (n, d)
         Projections.
     y : ndarray of shape (n,)
-        Labels; of other than two, or fewer than five rows with one of them, there is nothing to say.
+        Labels; of other than two, or fewer rows with one of them than folds, there is nothing to say.
     groups : ndarray of int of shape (n,)
         The group of each row; -1 for rows of none.
     seed : int
         Of the folds.
+    n_folds : int, default=5
+        As many rows of each label at least.
     """
     labels, codes = np.unique(y, return_inverse=True)
-    if len(labels) != 2 or np.bincount(codes).min() < N_FOLDS:
+    if len(labels) != 2 or np.bincount(codes).min() < n_folds:
         return None
     if len(Z) > MOST_ROWS["linear"]:
         chosen = np.random.default_rng(seed).choice(len(Z), MOST_ROWS["linear"], replace=False)
         Z, codes, groups = Z[chosen], codes[chosen], groups[chosen]
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     predicted = cross_val_predict(model, Z, codes, cv=folds)
     return {
         "accuracy": float(accuracy_score(codes, predicted)),

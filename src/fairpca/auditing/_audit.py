@@ -16,19 +16,12 @@ from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, parity_gaps, try_classifier, try_regressor
 from fairpca.auditing._promise import bound_for_every_classifier
-from fairpca.auditing._reduction import (
-    Origin,
-    learned,
-    looks_like_training_rows,
-    model_digest,
-    projections,
-    rows_digest,
-)
+from fairpca.auditing._reduction import Origin, learned, model_digest, overlap_of, projections, rows_digest
 from fairpca.auditing._result import AuditResult, Settings, examine
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
-from fairpca.mmd import median_bandwidth
+from fairpca.mmd import factor_to_judge, median_bandwidth
 from fairpca.rows import compute, is_dask
 
 FEW_NUMBERS = 100_000
@@ -47,6 +40,7 @@ def audit(
     confidence: float = 0.95,
     n_permutations: int = 999,
     bandwidth: str | float | None = None,
+    fitted_rows: Any = None,
     callback: Callable[[str], None] | None = None,
     random_state: Any = None,
     **terms: Any,
@@ -76,6 +70,9 @@ def audit(
         How often attributes are permuted.
     bandwidth : "median" or float, default=None
         sigma; by default that which the reduction was fitted with, or the median heuristic of the projections.
+    fitted_rows : array-like of shape (m_samples, n_features) or path, default=None
+        The rows that the reduction was fitted to, or the file of their hashes beside a model of `fairpca fit`, to count
+        how many of the audited ones are among them. What this package has fitted knows its rows until it is saved.
     callback : callable, default=None
         Called with a few words on what is being done; `print` shows them.
     random_state : int, RandomState instance or None, default=None
@@ -123,18 +120,17 @@ def audit(
     seed = int(check_random_state(random_state).randint(2**31))
     people = People(sensitive_features, y, control_features, sample_weight)
     settings = Settings(names, confidence, n_permutations, sigma, seed, say_with(callback))
-    training_rows = looks_like_training_rows(reduction, X)
-    if training_rows:
+    found = audited(reduction, X, people, chosen, settings, fitted_rows)
+    if found.origin.training_rows:
         warn_user(
-            "these look like the rows that the reduction was fitted to: same number, same means. What is found on them "
-            "says nothing of new people; audit rows that were held out.",
+            f"{found.overlap}. What is found on them says nothing of new people; audit rows that were held out.",
             TrainingRowsWarning,
         )
-    return audited(reduction, X, people, chosen, settings, training_rows)
+    return found
 
 
 def audited(
-    reduction: Any, X: Any, people: People, terms: Terms, settings: Settings, training_rows: bool
+    reduction: Any, X: Any, people: People, terms: Terms, settings: Settings, fitted_rows: Any = None
 ) -> AuditResult:
     """Audit, with everything chosen.
 
@@ -148,8 +144,8 @@ def audited(
         How they are compared.
     settings : Settings
         How the audit is done.
-    training_rows : bool
-        Whether the rows look like those of the fit.
+    fitted_rows : array-like of shape (m, p), path or SeenRows, default=None
+        The rows of the fit, where the reduction does not know them.
     """
     if people.sensitive_features is None:
         raise ValueError("sensitive_features=None: an audit needs the attributes that must not show.")
@@ -157,6 +153,7 @@ def audited(
     settings.say("projecting")
     Z = projections(reduction, X)
     compared = compare(people, len(Z), terms, LARGEST_MMD2)
+    overlap = overlap_of(reduction, X, fitted_rows)
     sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
     rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
     findings = examine(rows, compared, sigma, settings, np.random.default_rng(seed))
@@ -173,9 +170,7 @@ def audited(
         n_rows=len(Z),
         n_components=Z.shape[1],
         n_permutations=settings.n_permutations,
-        origin=Origin(
-            model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), seed, training_rows
-        ),
+        origin=Origin(model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), seed, overlap),
     )
 
 
@@ -200,7 +195,7 @@ def _bandwidth(sigma: str | float | None, reduction: Any, Z: FloatArray, compare
         return sigma
     fitted = learned(reduction, "bandwidth_")
     if sigma is None and fitted is not None:
-        return float(fitted)
+        return float(fitted) * factor_to_judge(learned(reduction, "bandwidth_factors_", (1.0,)))
     return median_bandwidth(Z, masses_of(compared.attached))
 
 

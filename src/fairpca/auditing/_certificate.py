@@ -1,234 +1,66 @@
 """Certificates: what an audit has shown of a model, in JSON files of plain numbers and texts."""
 # SPDX-License-Identifier: MIT
 
-import json
 import math
 import os
-import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fairpca._utils.files import writing
-from fairpca._utils.schema import (
-    ATTRIBUTE_KIND,
-    LABEL,
-    NUMBER,
-    POSITIVE,
-    TABLE,
-    TEXT,
-    TEXT_OR_TEXTS,
-    TEXTS,
-    Kind,
-    check_fields,
-    is_number,
-    parse,
-    whole,
+from fairpca.auditing._fields import (
+    ADVERSARY,
+    ANY_CLASSIFIER,
+    MEASURE,
+    OF_AMOUNTS,
+    OF_GROUPS,
+    OVERLAP,
+    check_certificate,
+    check_rows,
+    check_terms,
+    digest_of,
+    installed,
+    plain_terms,
+    write,
 )
-from fairpca.comparison import Terms
-from fairpca.inference import LEAST_ROWS
-from fairpca.versions import environment
 
 if TYPE_CHECKING:
     from fairpca.auditing._result import AuditResult
 
-FORMAT, PROMISE = "fairpca certificate", "fairpca promise"
-"""What was shown of a projection by a kernel, and of a release for every classifier."""
-
-
-SCHEMA = 1
-"""Grows with every change of the fields."""
-
-MOST_BYTES = 10 * 2**20
-"""A certificate has a few thousand."""
-
-PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
-
-
-def _is_digest(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
-
-
-DIGEST = Kind("a SHA-256 in hexadecimal digits", _is_digest)
-DIGEST_OR_NULL = Kind(f"{DIGEST.words} or null", lambda value: value is None or _is_digest(value))
-NUMBER_OR_NULL = Kind("a finite number or null", lambda value: value is None or is_number(value))
-PROBABILITY = Kind("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
-CONFIDENCE = Kind("a number from 0.5 to less than 1", lambda value: is_number(value) and 0.5 <= value < 1)
-TABLES = Kind(
-    "a list of tables", lambda v: isinstance(v, list) and v != [] and all(isinstance(each, dict) for each in v)
+UNCHECKED = (
+    "it could not be checked whether these rows were in the fit: {} does not know its rows. Pass fitted_rows=, "
+    "the rows of the fit or the file that lies beside the model, or trust_rows=True if you know that they were not"
 )
-COUNTS = Kind(
-    "a list of whole numbers", lambda v: isinstance(v, list) and all(type(each) is int and each >= 0 for each in v)
-)
-
-CERTIFICATE: dict[str, Kind] = {
-    "model": DIGEST,
-    "n_components": whole(1),
-    "terms": TABLE,
-    "measures": TABLES,
-    "p_value": PROBABILITY,
-    "bandwidth": POSITIVE,
-    "confidence": CONFIDENCE,
-    "n_rows": whole(1),
-    "rows": DIGEST_OR_NULL,
-    "seed": whole(0, 2**31 - 1),
-    "n_permutations": whole(19, 10**7),
-    "versions": TEXTS,
-}
-
-MEASURE: dict[str, Kind] = {
-    "name": TEXT,
-    "attribute": TEXT,
-    "among": TEXT,
-    "kind": ATTRIBUTE_KIND,
-    "n_rows": whole(1),
-    "sides": COUNTS,
-    "weight": POSITIVE,
-    "mmd2": NUMBER,
-    "mmd2_error": NUMBER,
-    "chance_level": NUMBER,
-    "unbiased": NUMBER,
-    "p_value": PROBABILITY,
-    "p_value_scales": PROBABILITY,
-    "upper_bound": NUMBER,
-    "finite_sample_bound": NUMBER_OR_NULL,
-}
-
-TERMS: dict[str, Kind] = {
-    "fairness": TEXT,
-    "favourable": LABEL,
-    "sensitive": TEXT,
-    "sensitive_kind": TEXT_OR_TEXTS,
-    "min_group_size": whole(2),
-    "small_groups": TEXT,
-    "missing": TEXT,
-}
-
-
-PROMISE_FIELDS: dict[str, Kind] = {
-    "promise": TEXT,
-    "chosen": TEXT,
-    "release": DIGEST,
-    "kind": TEXT,
-    "target": PROBABILITY,
-    "n_cells": whole(1),
-    "n_levels": whole(1),
-    "against": TEXT,
-    "terms": TABLE,
-    "measures": TABLES,
-    "confidence": CONFIDENCE,
-    "slack_kind": TEXT,
-    "n_rows": whole(1),
-    "rows": DIGEST_OR_NULL,
-    "versions": TEXTS,
-}
-
-PROMISED: dict[str, Kind] = {
-    "name": TEXT,
-    "attribute": TEXT,
-    "among": TEXT,
-    "n_rows": whole(1),
-    "sides": COUNTS,
-    "distance": PROBABILITY,
-    "slack": POSITIVE,
-    "upper_bound": PROBABILITY,
-    "accuracy": PROBABILITY,
-}
-
-
-def check_promise(where: str, record: Mapping[str, Any]) -> None:
-    """Refuse anything but the fields of what is promised of a release.
-
-    Parameters
-    ----------
-    where : str
-        Where they come from, in words.
-    record : mapping
-        The fields.
-    """
-    check_fields(where, record, PROMISE_FIELDS)
-    check_fields(f"{where}, terms,", record["terms"], TERMS)
-    for number, measure in enumerate(record["measures"]):
-        check_fields(f"{where}, measure {number},", measure, PROMISED)
-
-
-def check_certificate(where: str, record: Mapping[str, Any]) -> None:
-    """Refuse anything but the fields of a certificate.
-
-    Parameters
-    ----------
-    where : str
-        Where they come from, in words.
-    record : mapping
-        The fields.
-    """
-    check_fields(where, record, CERTIFICATE)
-    check_fields(f"{where}, terms,", record["terms"], TERMS)
-    for number, measure in enumerate(record["measures"]):
-        check_fields(f"{where}, measure {number},", measure, MEASURE)
-
-
-def write(path: str | os.PathLike[str], fields: dict[str, Any], kind: str = FORMAT) -> None:
-    """Write a file in one step.
-
-    Parameters
-    ----------
-    path : path
-        Where to.
-    fields : dict
-        Plain types.
-    kind : str, default="fairpca certificate"
-        What it is.
-    """
-    text = json.dumps({"format": kind, "schema": SCHEMA} | fields, indent=2, allow_nan=False)
-    with writing(Path(path)) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
-
-
-def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """Return what a file is and its fields, those of this schema only.
-
-    Parameters
-    ----------
-    path : path
-        Of the file.
-    """
-    with Path(path).open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"{path} has more than {MOST_BYTES >> 20} MB: a certificate has a few thousand bytes.")
-    try:
-        found = parse(content)
-    except ValueError as error:
-        raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
-    kind = found.pop("format", None) if isinstance(found, dict) else None
-    if kind not in (FORMAT, PROMISE):
-        raise ValueError(f"{path} is no certificate: it does not say that its format is {FORMAT!r}.")
-    schema = found.pop("schema", None)
-    if type(schema) is not int or schema != SCHEMA:
-        raise ValueError(f"{path} has the schema {schema!r}; this version of fairpca reads schema {SCHEMA} only.")
-    return kind, found
 
 
 @dataclass(frozen=True)
 class Certificate:
     """What was shown of a model on rows that it had not seen, and all that is needed to show it again.
 
-    It holds nothing of any single row. Nobody signs it: what it says is worth as much as `fairpca.verify` finds.
+    It holds nothing of any single row. Nobody signs it: what it says is worth as much as `fairpca.verify` finds. Its
+    digest tells that somebody has edited the file, not that somebody has written another.
 
     Attributes
     ----------
-    model : str
-        SHA-256 of components, means, scales and which of them count.
+    model : str or None
+        SHA-256 of components, means, scales and which of them count, or of whatever the reduction has learned; None of
+        what is known by its name only.
+    name : str or None
+        What the auditor calls it.
     n_components : int
         d.
     terms : dict
         How people were compared.
     measures : list of dict
         What was compared, and what was found, as in `AuditResult.measures`: among others the `upper_bound` U.
+    adversaries : list of dict
+        What models that try to predict attributes have found, as in `AuditResult.adversaries`.
+    any_classifier : dict or None
+        The `upper_bound` on the gap of any decision and the `balanced_accuracy` of any classifier, where there is one.
     p_value : float
         Of all measures and scales together.
+    overlap : dict or None
+        How many of the rows equal one of the fit (`found`), how many would `by_chance`, and the `share` that was in the
+        fit; None where the auditor was trusted.
     bandwidth : float
         sigma.
     confidence : float
@@ -241,13 +73,19 @@ class Certificate:
         With which permutations and frequencies were drawn.
     versions : dict of str to str
         Of the packages.
+    digest : str
+        SHA-256 of all of this.
     """
 
-    model: str
+    model: str | None
+    name: str | None
     n_components: int
     terms: dict[str, Any]
     measures: list[dict[str, Any]]
+    adversaries: list[dict[str, Any]]
+    any_classifier: dict[str, Any] | None
     p_value: float
+    overlap: dict[str, Any] | None
     bandwidth: float
     confidence: float
     n_rows: int
@@ -255,38 +93,43 @@ class Certificate:
     seed: int
     n_permutations: int
     versions: dict[str, str]
+    digest: str = ""
 
     @classmethod
-    def of(cls, audit: "AuditResult") -> "Certificate":
+    def of(cls, audit: "AuditResult", name: str | None = None, trust_rows: bool = False) -> "Certificate":
         """Take the findings of an audit, or refuse to.
 
         Parameters
         ----------
         audit : AuditResult
             The findings.
+        name : str, default=None
+            What the reduction is called.
+        trust_rows : bool, default=False
+            Whether rows are taken for new ones where that cannot be checked.
         """
         origin = audit.origin
-        if origin.training_rows:
+        if origin.model is None and not name:
             raise ValueError(
-                "these look like the rows that the model was fitted to, and what they show says nothing of new people: "
-                "no certificate. Audit rows that were held out."
+                "a certificate names its model by a fingerprint, which arrays of components and fitted estimators that "
+                "have learned numbers and texts have; name= certifies anything else, such as an embedding, by its name."
             )
-        if origin.model is None:
-            raise ValueError(
-                "a certificate names its model by a fingerprint, which fitted projections of this package, PCA, "
-                "IncrementalPCA and arrays of components have; audit one of these."
-            )
+        check_overlap(origin.overlap, trust_rows, "the reduction")
         for measure in audit.measures:
-            _check_rows(measure)
-        return cls(
+            check_rows(measure)
+        bound, overlap = audit.any_classifier, origin.overlap
+        found = cls(
             model=origin.model,
+            name=name,
             n_components=audit.n_components,
             terms=plain_terms(origin.terms),
-            measures=[
-                {name: measure[name] for name in MEASURE} | {"sides": list(measure["sides"])}
-                for measure in audit.measures
+            measures=[_chosen(measure, MEASURE) | {"sides": list(measure["sides"])} for measure in audit.measures],
+            adversaries=[
+                _chosen(each, ADVERSARY | (OF_AMOUNTS if "r2" in each else OF_GROUPS)) for each in audit.adversaries
             ],
+            any_classifier=None if bound is None else {each: float(getattr(bound, each)) for each in ANY_CLASSIFIER},
             p_value=audit.p_value,
+            overlap=None if overlap is None else {each: getattr(overlap, each) for each in OVERLAP},
             bandwidth=audit.bandwidth,
             confidence=audit.confidence,
             n_rows=audit.n_rows,
@@ -295,11 +138,22 @@ class Certificate:
             n_permutations=audit.n_permutations,
             versions=installed(),
         )
+        return replace(found, digest=digest_of(asdict(found)))
 
     @property
     def upper_bound(self) -> float:
         """U of the worst measure: with the given confidence no measure of the population is larger."""
         return max(float(measure["upper_bound"]) for measure in self.measures)
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it says something else than when its digest was made."""
+        return self.digest != digest_of(asdict(self))
+
+    @property
+    def failed(self) -> str:
+        """That and how groups could be told apart in the audit, or nothing."""
+        return told_apart(self.p_value, self.adversaries, self.confidence)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON, in one step.
@@ -309,10 +163,7 @@ class Certificate:
         path : path
             Where to.
         """
-        fields = asdict(self)
-        for measure in fields["measures"]:
-            measure.update({name: None for name, value in measure.items() if _is_nan(value)})
-        write(path, fields)
+        write(path, asdict(self))
 
     @classmethod
     def from_fields(cls, where: str, fields: dict[str, Any]) -> "Certificate":
@@ -328,19 +179,26 @@ class Certificate:
         check_certificate(where, fields)
         check_terms(where, fields["terms"])
         for measure in fields["measures"]:
-            _check_rows(measure)
+            check_rows(measure)
             measure.update({name: math.nan for name, value in measure.items() if value is None})
         return cls(**fields)
 
     def __str__(self) -> str:
+        called = f"{self.name!r}" if self.model is None else f"the model {self.model[:12]}"
+        trusted = " as the auditor says" if self.overlap is None else _words_on_overlap(self.overlap)
         lines = [
-            f"Certificate for the model {self.model[:12]} of {self.n_components} components, from {self.n_rows} rows "
-            f"that were not used to fit, as the auditor says. With {100 * self.confidence:g} % confidence the MMD^2 of "
-            "people like them is at most:"
+            f"Certificate for {called} of {self.n_components} components, from {self.n_rows} rows that were not used "
+            f"to fit,{trusted}. With {100 * self.confidence:g} % confidence the MMD^2 of people like them is at most:"
         ]
         for measure in self.measures:
             rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
             lines.append(f"  {measure['name']} ({rows} rows): {measure['upper_bound']:.2g}")
+        if self.any_classifier is not None:
+            lines.append(
+                f"No decision made from it alone has a gap above {self.any_classifier['upper_bound']:.3g}, and no "
+                f"classifier a balanced accuracy above {self.any_classifier['balanced_accuracy']:.3g}."
+            )
+        lines += [self.failed] if self.failed else []
         lines.append(f"Bandwidth {self.bandwidth:.4g}. Check it with fairpca.verify, on these rows or on others.")
         return "\n".join(lines)
 
@@ -355,8 +213,8 @@ class Verification:
         Whether these rows, with this model, show what was certified.
     differences : list of str
         Why not: a sentence for each reason.
-    same_model : bool
-        Whether it is the model that was certified.
+    same_model : bool or None
+        Whether it is the model that was certified; None of what is known by its name only.
     same_rows : bool or None
         Whether they are the rows that were audited, in their order; None where that is unknown.
     upper_bound : float
@@ -369,82 +227,102 @@ class Verification:
         Of both.
     n_rows : int
         Rows that were looked at.
+    overlap : Overlap or None
+        How many of them were in the fit; None where that could not be checked.
+    failed : str
+        That and how groups can be told apart, by the certificate or on these rows; empty where they cannot.
+    audit : AuditResult or None
+        The audit of these rows; None of a release.
     """
 
     holds: bool
     differences: list[str]
-    same_model: bool
+    same_model: bool | None
     same_rows: bool | None
     upper_bound: float
     mmd2: float | None
     certified: float
     confidence: float
     n_rows: int
+    overlap: Any = None
+    failed: str = ""
+    audit: "AuditResult | None" = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain types, without the audit."""
+        return asdict(replace(self, audit=None)) | {"audit": None if self.audit is None else self.audit.to_dict()}
 
     def __str__(self) -> str:
         which = {True: "the audited rows", False: "other rows than the audited", None: "whether audited is not known"}
         rows = f"{self.n_rows} rows ({which[self.same_rows]})"
         if not self.holds:
-            return "\n".join([f"NOT confirmed by {rows}:", *(f"  - {sentence}" for sentence in self.differences)])
+            reasons = [*self.differences, *([self.failed] if self.failed else [])]
+            return "\n".join([f"NOT confirmed by {rows}:", *(f"  - {sentence}" for sentence in reasons)])
         what = "a distance between groups" if self.mmd2 is None else "an MMD^2"
+        whose = "it is of this name, as the caller says" if self.same_model is None else "it is this model"
+        trusted = "" if self.overlap is not None else " That they were not in the fit is what the caller says."
+        failed = f" But {self.failed[0].lower()}{self.failed[1:]}" if self.failed else ""
         return (
-            f"The certificate holds: it is this model, and {rows} show {what} of at most {self.upper_bound:.2g} with "
-            f"{100 * self.confidence:g} % confidence, where {self.certified:.2g} was certified."
+            f"The certificate holds: {whose}, and {rows} show {what} of at most {self.upper_bound:.2g} with "
+            f"{100 * self.confidence:g} % confidence, where {self.certified:.2g} was certified.{trusted}{failed}"
         )
 
 
-def installed() -> dict[str, str]:
-    """Return the versions of the packages that numbers depend on."""
-    versions = environment()["versions"]
-    return {package: str(versions[package]) for package in PACKAGES}
-
-
-def _check_rows(measure: dict[str, Any]) -> None:
-    rows = measure["sides"] or [measure["n_rows"]]
-    if min(rows) < LEAST_ROWS:
-        raise ValueError(
-            f"{measure['name']} compares {' and '.join(map(str, rows))} rows, and fewer than {LEAST_ROWS} on a side "
-            "say nothing of the population: no certificate. Audit more rows, or leave out or merge small groups "
-            "(small_groups=)."
-        )
-
-
-def check_terms(where: str, terms: dict[str, Any]) -> None:
-    """Refuse comparisons that this version does not know.
+def told_apart(p_value: float, adversaries: Iterable[dict[str, Any]], confidence: float) -> str:
+    """Return a sentence that says how groups can be told apart, or nothing where no test has found it.
 
     Parameters
     ----------
-    where : str
-        The file.
-    terms : dict
-        How people are compared.
+    p_value : float
+        Of all measures and scales together.
+    adversaries : iterable of dict
+        As in `AuditResult.adversaries`.
+    confidence : float
+        1 minus the level of the tests.
     """
-    try:
-        Terms.named(**terms)
-    except ValueError as error:
-        raise ValueError(f"{where} asks for a comparison that is unknown here: {error}") from None
+    tried = list(adversaries)
+    found = [f"they differ by more than random groups (p = {p_value:.2g})"] if p_value < 1.0 - confidence else []
+    for record in tried:
+        if record["p_value"] * len(tried) < 1.0 - confidence:
+            score = f"R^2 {record['r2']:.2f}" if "r2" in record else f"AUC {record['auc']:.2f}"
+            found.append(f"{record['adversary']} predicts {record['attribute'] or 'the attribute'} ({score})")
+    return f"The audit failed, for groups can be told apart: {'; '.join(found)}." if found else ""
 
 
-def plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
-    """Return how people are compared in plain types, or refuse what has no name.
+def check_overlap(overlap: Any, trust_rows: bool, who: str) -> None:
+    """Refuse rows of the fit, and rows of which it is not known and not said that they are none.
 
     Parameters
     ----------
-    terms : dict
-        How they are compared.
+    overlap : Overlap or None
+        How many were in the fit.
+    trust_rows : bool
+        Whether the caller is trusted where that is not known.
+    who : str
+        The reduction, in words.
     """
-    if not isinstance(terms["fairness"], str):
-        raise ValueError(
-            f"fairness={terms['fairness']!r} cannot travel, for whoever verifies the certificate does not have it; "
-            "only notions that have a name can."
-        )
-    label, kinds = terms["favourable"], terms["sensitive_kind"]
-    label = label.item() if hasattr(label, "item") else label
-    if not (label is None or isinstance(label, str | bool | int | float)):
-        raise ValueError(f"favourable={label!r} cannot be written as plain text; labels that are texts or numbers can.")
-    plain = kinds if isinstance(kinds, str) else {str(name): kind for name, kind in kinds.items()}
-    return terms | {"favourable": label, "sensitive_kind": plain, "min_group_size": int(terms["min_group_size"])}
+    if overlap is not None and overlap.too_many:
+        raise ValueError(f"{overlap}, and what they show says nothing of new people: no certificate.")
+    if not trust_rows and (overlap is None or not overlap.is_known):
+        raise ValueError(f"{why_unchecked(overlap, who)}; no certificate.")
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def why_unchecked(overlap: Any, who: str) -> str:
+    """Return why it is not known whether rows were in the fit, and the way out.
+
+    Parameters
+    ----------
+    overlap, who
+        See `check_overlap`.
+    """
+    return UNCHECKED.format(who) if overlap is None else f"{overlap}; trust_rows=True says that none were"
+
+
+def _words_on_overlap(overlap: dict[str, Any]) -> str:
+    if not overlap["found"]:
+        return " none of which equals one of the fit"
+    return f" of which {overlap['found']} equal one of the fit, as {overlap['by_chance']:.0f} would by chance"
+
+
+def _chosen(record: dict[str, Any], kinds: dict[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in kinds}

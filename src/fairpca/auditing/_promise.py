@@ -4,14 +4,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-
 from fairpca._utils.typing import FloatArray
-from fairpca.auditing._certificate import Verification, installed, plain_terms
+from fairpca.auditing._certificate import Verification, why_unchecked
+from fairpca.auditing._fields import installed, plain_terms
 from fairpca.auditing._promise_certificate import PromiseCertificate
-from fairpca.auditing._reduction import learned, looks_like_training_rows, model_digest, projections, rows_digest
+from fairpca.auditing._reduction import learned, model_digest, overlap_of, projections, rows_digest, steps_of
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare
 from fairpca.release import AnyClassifierBound, Release, any_classifier_bound, least_bound
+from fairpca.rows import Overlap
 
 WORTH_SAYING = 0.5
 """The largest bound of data that are no release that is stated: above, adversaries show more than it does."""
@@ -25,7 +25,7 @@ def release_of(reduction: Any) -> Release | None:
     reduction : Any
         What reduces.
     """
-    last = reduction[-1] if isinstance(reduction, Pipeline) else reduction
+    last = steps_of(reduction)[-1]
     return last if isinstance(last, Release) else None
 
 
@@ -118,7 +118,7 @@ def certificate_of_release(
     shown = bound_of_rows(projections(reduction, X), people, terms, bound.confidence, release.against)
     if [_numbers(each) for each in shown.measures] != [_numbers(each) for each in bound.measures]:
         raise ValueError("these are not the rows, groups and weights that the release was certified on.")
-    return PromiseCertificate(
+    certificate = PromiseCertificate(
         release=digest,
         kind=release.kind,
         target=bound.upper_bound,
@@ -133,9 +133,12 @@ def certificate_of_release(
         rows=_digest_of(X, people, terms),
         versions=installed(),
     )
+    return certificate.with_digest()
 
 
-def verify_promise(certificate: PromiseCertificate, model: Any, X: Any, people: People) -> Verification:
+def verify_promise(
+    certificate: PromiseCertificate, model: Any, X: Any, people: People, fitted_rows: Any, trust_rows: bool
+) -> Verification:
     """Show again what is promised of a release, or say why not.
 
     On other rows the level is fixed beforehand, so that their bound holds as it is. On those of the certificate the
@@ -151,6 +154,8 @@ def verify_promise(certificate: PromiseCertificate, model: Any, X: Any, people: 
         Rows, before the reduction.
     people : People
         What is known of them.
+    fitted_rows, trust_rows
+        See `fairpca.verify`.
     """
     check_same_rows(X, people.tables)
     terms = Terms.named(**certificate.terms)
@@ -158,11 +163,10 @@ def verify_promise(certificate: PromiseCertificate, model: Any, X: Any, people: 
     digest = _digest_of(X, people, terms)
     same_model = model_digest(model) == certificate.release
     same_rows = None if digest is None or certificate.rows is None else digest == certificate.rows
-    differences = []
+    overlap = overlap_of(model, X, fitted_rows)
+    differences = [*of_rows(certificate.is_edited, overlap, trust_rows)]
     if not same_model:
         differences.append("This is another release than the certified one, and the certificate says nothing of it.")
-    if looks_like_training_rows(model, X):
-        differences.append("These look like the rows of the fit: what they show says nothing of new people.")
     differences += _of_bounds(certificate, found, bool(same_rows and same_model))
     return Verification(
         holds=not differences,
@@ -174,7 +178,29 @@ def verify_promise(certificate: PromiseCertificate, model: Any, X: Any, people: 
         certified=certificate.target,
         confidence=certificate.confidence,
         n_rows=found.n_rows,
+        overlap=overlap,
     )
+
+
+def of_rows(is_edited: bool, overlap: Overlap | None, trust_rows: bool) -> Iterator[str]:
+    """Yield why rows cannot confirm a certificate, whatever they show.
+
+    Parameters
+    ----------
+    is_edited : bool
+        Whether the certificate says something else than when it was written.
+    overlap : Overlap or None
+        How many of the rows were in the fit; None where that could not be checked.
+    trust_rows : bool
+        Whether the caller is trusted where that is not known.
+    """
+    if is_edited:
+        yield "The certificate was edited: its digest is not that of what it says."
+    if overlap is not None and overlap.too_many:
+        yield f"{overlap}, and what they show says nothing of new people."
+    elif not trust_rows and (overlap is None or not overlap.is_known):
+        words = why_unchecked(overlap, "this model")
+        yield f"{words[0].upper()}{words[1:]}."
 
 
 def _of_bounds(certificate: PromiseCertificate, found: AnyClassifierBound, same: bool) -> Iterator[str]:

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from fairpca.auditing._certificate import PROMISE, Certificate, check_promise, check_terms, read, write
+from fairpca.auditing._certificate import Certificate
+from fairpca.auditing._fields import PROMISE, check_promise, check_terms, digest_of, read, write
 from fairpca.release import AnyClassifierBound
 
 CHOSEN = (
@@ -46,6 +47,8 @@ class PromiseCertificate:
         SHA-256 of these rows, where they were a table of numbers in memory.
     versions : dict of str to str
         Of the packages.
+    digest : str
+        SHA-256 of all of this.
     """
 
     release: str
@@ -61,6 +64,16 @@ class PromiseCertificate:
     n_rows: int
     rows: str | None
     versions: dict[str, str]
+    digest: str = ""
+
+    def with_digest(self) -> "PromiseCertificate":
+        """Return it with the digest of what it says now."""
+        return replace(self, digest=digest_of(asdict(self)))
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it says something else than when its digest was made."""
+        return self.digest != digest_of(asdict(self))
 
     @property
     def bound(self) -> AnyClassifierBound:

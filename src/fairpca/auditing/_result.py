@@ -10,8 +10,10 @@ import numpy as np
 from fairpca._utils.extras import require
 from fairpca._utils.progress import Say
 from fairpca.auditing._certificate import Certificate
+from fairpca.auditing._gate import Figure, breaches, figures_of
 from fairpca.auditing._reduction import Origin
 from fairpca.comparison import Compared
+from fairpca.exceptions import LimitExceededError
 from fairpca.inference import (
     ComparedRows,
     Evidence,
@@ -22,6 +24,7 @@ from fairpca.inference import (
 from fairpca.mmd import EXACT_ROWS, FOUR_SCALES
 from fairpca.plots import AuditDisplay
 from fairpca.release import AnyClassifierBound
+from fairpca.rows import Overlap
 
 
 @dataclass(frozen=True)
@@ -205,15 +208,53 @@ class AuditResult:
         """Return all findings as plain numbers, lists and dicts."""
         summary = {name: getattr(self, name) for name in ("mmd2", "chance_level", "excess", "upper_bound")}
         bound = {"any_classifier": None if self.any_classifier is None else self.any_classifier.to_dict()}
-        return {name: value for name, value in asdict(self).items() if name != "origin"} | bound | summary
+        overlap = {"overlap": None if self.overlap is None else asdict(self.overlap)}
+        return {name: value for name, value in asdict(self).items() if name != "origin"} | bound | overlap | summary
 
-    def certificate(self) -> Certificate:
+    @property
+    def overlap(self) -> Overlap | None:
+        """How many of the rows were in the fit; None where that could not be checked."""
+        return self.origin.overlap
+
+    def certificate(self, name: str | None = None, *, trust_rows: bool = False) -> Certificate:
         """Return what was shown of the model, in a form that can be saved and verified by others.
 
-        It is refused where a side has fewer than 10 rows, where the rows look like those of the fit, and for
-        reductions that have no fingerprint.
+        It is refused where a side has fewer than 10 rows, and where rows of the fit are among the audited ones.
+
+        Parameters
+        ----------
+        name : str, default=None
+            What the reduction is called; needed where it has no fingerprint, as an embedding.
+        trust_rows : bool, default=False
+            Where it could not be checked that the rows were not in the fit, take your word for it. The certificate says
+            so.
         """
-        return Certificate.of(self)
+        return Certificate.of(self, name, trust_rows)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All numbers that can be required to be small, see `require`."""
+        return figures_of(self)
+
+    def require(self, **limits: float) -> None:
+        """Raise an error where a figure is above its limit.
+
+        Parameters
+        ----------
+        **limits : float
+            By the names of figures: of measures `mmd2`, `unbiased`, `excess`, `upper_bound`, `finite_sample_bound`; of
+            adversaries `auc`, `balanced_accuracy`, `r2`; of a task `demographic_parity`, `equal_opportunity`,
+            `equalized_odds`; `promise`, the largest gap of any decision, which is above any limit where no such bound
+            was found; `overlap`, the share of the rows that were in the fit. Every one of that name must be at most the
+            limit; one that is not known is not.
+
+        Raises
+        ------
+        fairpca.exceptions.LimitExceededError
+            With a line for each figure that is above its limit.
+        """
+        if found := breaches(self.figures, limits):
+            raise LimitExceededError("\n".join(map(str, found)))
 
     def to_frame(self, what: str = "measures") -> Any:
         """Return a table of pandas.
@@ -249,8 +290,8 @@ def text_of(audit: "AuditResult") -> str:
     """
     lines = [] if audit.any_classifier is None else [str(audit.any_classifier), ""]
     lines += [
-        f"Audit of {audit.n_rows} rows that were not used to fit, as the caller says: {audit.n_components} components, "
-        f"bandwidth {audit.bandwidth:.4g}.",
+        f"Audit of {audit.n_rows} rows{_on_fit(audit.overlap)}: {audit.n_components} components, bandwidth "
+        f"{audit.bandwidth:.4g}.",
         "",
     ]
     for measure in audit.measures:
@@ -287,6 +328,10 @@ def verdict(audit: "AuditResult") -> str:
         "Verdict: no difference was found beyond chance. That is no proof of none: with more rows a smaller one would "
         f"show.{limit}"
     )
+
+
+def _on_fit(overlap: Overlap | None) -> str:
+    return " that were not used to fit, as the caller says" if overlap is None else f" ({overlap})"
 
 
 def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:

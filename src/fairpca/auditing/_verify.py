@@ -10,11 +10,13 @@ from typing import Any
 from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.progress import say_with
+from fairpca.auditing._adversaries import check_adversaries
 from fairpca.auditing._audit import audited
-from fairpca.auditing._certificate import Certificate, Verification, installed
-from fairpca.auditing._promise import verify_promise
+from fairpca.auditing._certificate import Certificate, Verification, told_apart
+from fairpca.auditing._fields import installed
+from fairpca.auditing._promise import of_rows, verify_promise
 from fairpca.auditing._promise_certificate import PromiseCertificate
-from fairpca.auditing._reduction import looks_like_training_rows, model_digest
+from fairpca.auditing._reduction import model_digest
 from fairpca.auditing._result import AuditResult, Settings
 from fairpca.comparison import People, Terms
 from fairpca.inference import LEAST_ROWS
@@ -24,12 +26,6 @@ SAME = 1e-4
 
 OF_ROWS = ("mmd2", "unbiased", "chance_level", "finite_sample_bound")
 """Findings that depend on rows and bandwidth alone."""
-
-OTHER_DRAWS = 0.05
-"""The same for bounds by other frequencies."""
-
-OTHER_PERMUTATIONS = 0.1
-"""Differences of p-values that other permutations may make."""
 
 
 def verify(
@@ -41,6 +37,8 @@ def verify(
     sensitive_features: Any,
     control_features: Any = None,
     sample_weight: Any = None,
+    fitted_rows: Any = None,
+    trust_rows: bool = False,
     random_state: Any = None,
 ) -> Verification:
     """Show again what a certificate says, or say why not.
@@ -49,14 +47,18 @@ def verify(
     ----------
     certificate : Certificate or PromiseCertificate
         What was certified, see `fairpca.load_certificate`.
-    model : fitted transformer or array-like of shape (n_components, n_features)
-        The model that it is said to be of; of a release, the pipeline that ends in it.
+    model : fitted transformer, array-like of shape (n_components, n_features) or None
+        The model that it is said to be of; of a release, the pipeline that ends in it. None where `X` holds reduced
+        rows, of a certificate by name.
     X : array-like, or Dask array or frame, of shape (n_samples, n_features)
         Rows that were used neither to fit nor to choose it: the audited ones or others.
     y : array-like of shape (n_samples,), default=None
         Labels, where the certified notion of fairness speaks of them.
-    sensitive_features, control_features, sample_weight
+    sensitive_features, control_features, sample_weight, fitted_rows
         See `fairpca.audit`.
+    trust_rows : bool, default=False
+        Where it cannot be checked that the rows were not in the fit, take your word for it; without, they confirm
+        nothing.
     random_state : int, RandomState instance or None, default=None
         None draws what the audit has drawn: the same rows give the same numbers. Others move bounds by a percent or
         two.
@@ -77,20 +79,25 @@ def verify(
             f"{type(certificate).__name__}."
         )
     digest = model_digest(model)
-    if digest is None:
+    if digest is None and (isinstance(certificate, PromiseCertificate) or certificate.model is not None):
         raise TypeError(
-            f"model must be a fitted projection of this package, PCA, IncrementalPCA, a certified release of "
-            f"cells, a pipeline of such steps or an array of components, which have fingerprints; got "
-            f"{type(model).__name__}."
+            f"model must be what was certified: a fitted estimator, a certified release of cells, a pipeline of such "
+            f"steps or an array of components, which have fingerprints; got {type(model).__name__}."
         )
     people = People(sensitive_features, y, control_features, sample_weight)
     if isinstance(certificate, PromiseCertificate):
-        return verify_promise(certificate, model, X, people)
-    settings, training_rows = _settings(certificate, random_state), looks_like_training_rows(model, X)
-    found = audited(model, X, people, Terms.named(**certificate.terms), settings, training_rows)
-    same_model, same_rows = digest == certificate.model, _same_rows(certificate, found)
-    differences = [*_of_origin(found, same_model), *_of_measures(certificate, found)]
-    if same_model and not differences:
+        return verify_promise(certificate, model, X, people, fitted_rows, trust_rows)
+    settings = _settings(certificate, random_state)
+    found = audited(model, X, people, Terms.named(**certificate.terms), settings, fitted_rows)
+    same_model = None if digest is None else digest == certificate.model
+    same_rows = _same_rows(certificate, found)
+    differences = [*of_rows(certificate.is_edited, found.overlap, trust_rows), *_of_measures(certificate, found)]
+    if same_model is False:
+        differences.append(
+            "This is another model than the certified one: its components, means or scales differ. The certificate "
+            "says nothing of it."
+        )
+    if not differences:
         differences += _of_same_rows(certificate, found) if same_rows else _of_other_rows(certificate, found)
     return Verification(
         holds=not differences,
@@ -102,12 +109,15 @@ def verify(
         certified=certificate.upper_bound,
         confidence=certificate.confidence,
         n_rows=found.n_rows,
+        overlap=found.overlap,
+        failed=told_apart(found.p_value, found.adversaries, found.confidence) or certificate.failed,
+        audit=found,
     )
 
 
 def _settings(certificate: Certificate, random_state: Any) -> Settings:
     return Settings(
-        adversaries=(),
+        adversaries=check_adversaries(dict.fromkeys(record["adversary"] for record in certificate.adversaries)),
         confidence=certificate.confidence,
         n_permutations=certificate.n_permutations,
         bandwidth=certificate.bandwidth,
@@ -120,16 +130,6 @@ def _same_rows(certificate: Certificate, found: AuditResult) -> bool | None:
     if certificate.rows is None or found.origin.rows is None:
         return None
     return certificate.rows == found.origin.rows
-
-
-def _of_origin(found: AuditResult, same_model: bool) -> Iterator[str]:
-    if not same_model:
-        yield (
-            "This is another model than the certified one: its components, means or scales differ. The certificate "
-            "says nothing of it."
-        )
-    if found.origin.training_rows:
-        yield "These look like the rows that the model was fitted to: what they show says nothing of new people."
 
 
 def _of_measures(certificate: Certificate, found: AuditResult) -> Iterator[str]:
@@ -156,12 +156,24 @@ def _of_other_rows(certificate: Certificate, found: AuditResult) -> Iterator[str
             )
 
 
-def _of_same_rows(certificate: Certificate, found: AuditResult) -> Iterator[str]:
-    """Yield where the audited rows do not give the certified numbers: someone has changed one or the other."""
+def _of_same_rows(
+    certificate: Certificate, found: AuditResult, other_permutations: float = 0.1, other_draws: float = 0.05
+) -> Iterator[str]:
+    """Yield where the audited rows do not give the certified numbers: someone has changed one or the other.
+
+    Parameters
+    ----------
+    certificate, found
+        What is compared.
+    other_permutations : float, default=0.1
+        By how much other permutations may move a p-value.
+    other_draws : float, default=0.05
+        By which part of U other frequencies and halves may move bounds and scores of adversaries.
+    """
     same_seed = found.origin.seed == certificate.seed
     # Of the same permutations one or two may fall on the other side by rounding.
-    permutations = 2.0 / certificate.n_permutations if same_seed else OTHER_PERMUTATIONS
-    draws = SAME if same_seed else OTHER_DRAWS
+    permutations = 2.0 / certificate.n_permutations if same_seed else other_permutations
+    draws = SAME if same_seed else other_draws
     if not _agree(found.p_value, certificate.p_value, permutations):
         yield (
             f"These are the audited rows, but the p-value of all measures is {found.p_value:.3g} and the certificate "
@@ -184,6 +196,19 @@ def _of_same_rows(certificate: Certificate, found: AuditResult) -> Iterator[str]
                 )
         if list(here["sides"]) != there["sides"]:
             yield f"{here['name']}: these are the audited rows, but their groups are of other sizes than certified."
+    scores, certified = _scores(found.adversaries), _scores(certificate.adversaries)
+    for who, score in certified.items():
+        if who not in scores or not _agree(scores[who], score, other_draws):
+            here_is = f"{scores[who]:.3f}" if who in scores else "not known"
+            yield f"{who}: these are the audited rows, but its score is {here_is}, and {score:.3f} in the certificate."
+
+
+def _scores(adversaries: list[dict[str, Any]]) -> dict[str, float]:
+    """Return AUC or R^2 by adversary and attribute."""
+    return {
+        f"{each['adversary']} of {each['attribute']}": float(each["r2"] if "r2" in each else each["auc"])
+        for each in adversaries
+    }
 
 
 def _agree(here: float, there: float, most: float) -> bool:

@@ -96,6 +96,7 @@ def fit(
     table: given.Table,
     people: given.People,
     asked: given.FitTerms,
+    gate: given.Gate,
     held_out: given.HeldOutShare = 0.3,
     with_path: Annotated[bool, typer.Option("--path/--no-path", help="Show the trade-off in the report.")] = True,
     promise: Annotated[
@@ -112,7 +113,7 @@ def fit(
     from fairpca.cli._fit import run_fit
 
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, as_json))
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, gate, as_json))
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")
@@ -141,6 +142,7 @@ def audit(
     table: given.Table,
     people: given.PeopleOfModel,
     asked: given.Terms,
+    gate: given.Gate,
     model: Annotated[
         Path | None,
         typer.Option("--model", "-m", help="Audit its projections, not the columns.", show_default=False),
@@ -150,15 +152,18 @@ def audit(
         bool, typer.Option("--as-is", help="Audit columns in their own units, as for projections.")
     ] = False,
     certificate: Annotated[Path | None, typer.Option(help="File for what was shown.", show_default=False)] = None,
+    trust_rows: given.TrustRows = False,
     seed: given.Seed = 0,
     as_json: given.AsJson = False,
 ) -> None:
     """Say how much the columns of a table, or a model's projections of them, reveal about protected attributes."""
     from fairpca.cli._audit import check_asked, run_audit, show_audited
+    from fairpca.cli._gate import check_gate
 
     check_asked(table, asked, model, held_out, as_is, certificate)
+    check_gate(gate, [table.table])
     found = run_audit(table, people.roles(table.drop), asked, model, held_out, as_is, certificate is not None, seed)
-    show_audited(found, certificate, as_json)
+    raise typer.Exit(show_audited(found, certificate, trust_rows, gate, as_json))
 
 
 @app.command(epilog="Example: fairpca path adult.csv --sensitive sex --missing fill --components 5 --out curve.csv")
@@ -227,13 +232,17 @@ def verify(
     model: given.ModelPath,
     table: given.NewTable,
     people: given.PeopleOfModel,
+    gate: given.Gate,
     held_out: given.HeldOutRows = False,
+    trust_rows: given.TrustRows = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Reproduce what a certificate says of a model, on the audited rows or on others."""
     from fairpca.cli._certify import run_verify
+    from fairpca.cli._gate import check_gate
 
-    raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, as_json))
+    check_gate(gate, [certificate, model, table.table])
+    raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, trust_rows, gate, as_json))
 
 
 @app.command(epilog="Example: fairpca datasets adult --out adult.csv")

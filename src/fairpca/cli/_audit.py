@@ -1,6 +1,7 @@
 """fairpca audit: how much the columns of a table, or a model's projections of them, tell about attributes."""
 # SPDX-License-Identifier: MIT
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import audit
 from fairpca._utils.typing import AnyArray
-from fairpca._utils.warn import warn_user
 from fairpca.auditing import AuditResult
-from fairpca.cli._model import is_table_of_fit, rows_for, table_model
-from fairpca.cli._options import Table, Terms
+from fairpca.cli._gate import held
+from fairpca.cli._model import check_table_of_fit, rows_for, rows_of_fit, table_model
+from fairpca.cli._options import Gate, Table, Terms
 from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_audit
 from fairpca.cli._phrases import option_of
 from fairpca.cli._study import known
@@ -117,29 +118,15 @@ def audit_model(
             "--certificate: the level of this release was chosen on the rows that --held-out takes; what they show of "
             "it is in the promise.json beside it. Audit other rows."
         )
-    if not held_out and model.held_out is not None:
-        with rows_for(model, choice, roles, True, stages) as drawn:
-            if is_table_of_fit(model, drawn):
-                tell_of_fitted_rows(certified)
-    with rows_for(model, choice, roles, held_out, stages) as prepared:
-        if held_out and not is_table_of_fit(model, prepared):
-            raise ValueError(f"--held-out: {choice.table} is not the table of the fit, or not as it was then.")
+    rows = rows_of_fit(model_path)
+    with rows_for(model, choice, roles, held_out, stages) as prepared, warnings.catch_warnings():
+        if held_out:
+            check_table_of_fit(model, prepared, choice.table, rows)
+        if certified:
+            # Said once, in the refusal.
+            warnings.simplefilter("ignore", TrainingRowsWarning)
         X, people = part(prepared, held_out)
-        return audit(model.reduction_, X, **known(people), random_state=seed, callback=stages.say)
-
-
-def tell_of_fitted_rows(certified: bool) -> None:
-    """Say that the rows of the fit are among the audited ones; refuse to certify what they show.
-
-    Parameters
-    ----------
-    certified : bool
-        Whether a certificate is asked for.
-    """
-    words = "this is the table of the fit: most of its rows say nothing of new people; --held-out leaves them out."
-    if certified:
-        raise ValueError(f"--certificate: {words}")
-    warn_user(words, TrainingRowsWarning)
+        return audit(model.reduction_, X, **known(people), fitted_rows=rows, random_state=seed, callback=stages.say)
 
 
 def part(prepared: PreparedTable, held_out: bool) -> tuple[AnyArray, People]:
@@ -155,8 +142,8 @@ def part(prepared: PreparedTable, held_out: bool) -> tuple[AnyArray, People]:
     return (prepared.X_new, prepared.people_new) if held_out else (prepared.X_train, prepared.people_train)
 
 
-def show_audited(found: AuditResult, certificate: Path | None, as_json: bool) -> None:
-    """Print what an audit has found, and write its certificate.
+def show_audited(found: AuditResult, certificate: Path | None, trust_rows: bool, gate: Gate, as_json: bool) -> int:
+    """Print what an audit has found, write its certificate, and hold its figures against limits.
 
     Parameters
     ----------
@@ -164,15 +151,24 @@ def show_audited(found: AuditResult, certificate: Path | None, as_json: bool) ->
         The findings.
     certificate : Path or None
         Where to write what was shown.
+    trust_rows : bool
+        Whether rows are taken for new ones where that cannot be checked.
+    gate : Gate
+        The limits.
     as_json : bool
         Whether to print JSON.
+
+    Returns
+    -------
+    code : int
+        0, or 1 where a figure is above its limit.
     """
     if certificate is not None:
-        found.certificate().save(certificate)
+        found.certificate(trust_rows=trust_rows).save(certificate)
     if as_json:
         print_json(found.to_dict() | {"verdict": found.verdict})
-        return
-    console = out()
-    show_audit(console, found)
-    if certificate is not None:
-        console.print(f"certificate: {plain(str(certificate))}")
+    else:
+        show_audit(out(), found)
+        if certificate is not None:
+            out().print(f"certificate: {plain(str(certificate))}")
+    return held(found.figures, gate)

@@ -7,14 +7,15 @@ from typing import Any
 
 from fairpca import load_certificate, plan, verify
 from fairpca._utils.checks import check_number
-from fairpca._utils.warn import warn_user
-from fairpca.auditing import PromiseCertificate
+from fairpca.auditing import Figure, PromiseCertificate
 from fairpca.cli._audit import part
-from fairpca.cli._model import is_table_of_fit, rows_for, table_model
-from fairpca.cli._options import NewTable
+from fairpca.cli._gate import held
+from fairpca.cli._guard import NOT_MET
+from fairpca.cli._model import check_table_of_fit, rows_for, rows_of_fit, table_model
+from fairpca.cli._options import Gate, NewTable
 from fairpca.cli._output import Stages, out, plain, print_json
+from fairpca.cli._phrases import in_options
 from fairpca.cli._study import known
-from fairpca.exceptions import TableWarning
 from fairpca.planning import plan_promise
 from fairpca.tables import Roles
 
@@ -70,6 +71,8 @@ def run_verify(
     choice: NewTable,
     roles: Roles | None,
     held_out: bool,
+    trust_rows: bool,
+    gate: Gate,
     as_json: bool,
 ) -> int:
     """Show again what a certificate says.
@@ -86,27 +89,34 @@ def run_verify(
         Which columns are what; None takes what the model says.
     held_out : bool
         Whether only rows that the model's fit has held out are looked at.
+    trust_rows : bool
+        Whether rows are taken for new ones where that cannot be checked.
+    gate : Gate
+        Limits of figures.
     as_json : bool
         Whether to print JSON.
 
     Returns
     -------
     code : int
-        0, or 1 where it is not confirmed.
+        0, or 1 where it is not confirmed, or a figure is above its limit.
     """
     certificate, model = load_certificate(certificate_path), table_model(model_path)
     if isinstance(certificate, PromiseCertificate) and model.release_ is None:
         raise ValueError(f"{certificate_path} promises something of a release, and {model_path} holds none.")
+    rows = rows_of_fit(model_path)
     with Stages() as stages, rows_for(model, choice, roles, held_out, stages) as prepared:
-        if held_out and not is_table_of_fit(model, prepared):
-            warn_user(f"{choice.table} is not the table that this model was fitted to, or not as it was.", TableWarning)
+        if held_out:
+            check_table_of_fit(model, prepared, choice.table, rows)
         stages.say("looking at the rows again")
         X, people = part(prepared, held_out)
-        found = verify(certificate, model.reduction_, X, **known(people))
+        found = verify(certificate, model.reduction_, X, **known(people), fitted_rows=rows, trust_rows=trust_rows)
     if as_json:
-        print_json(asdict(found))
-        return 0 if found.holds else 1
-    if found.holds and isinstance(certificate, PromiseCertificate):
-        out().print(plain(str(certificate)))
-    out().print(plain(str(found)))
-    return 0 if found.holds else 1
+        print_json(found.to_dict())
+    else:
+        if found.holds and isinstance(certificate, PromiseCertificate):
+            out().print(plain(str(certificate)))
+        out().print(plain(in_options(str(found))))
+    promised = [Figure("promise", "any decision", found.upper_bound)]
+    code = held(promised if found.audit is None else found.audit.figures, gate)
+    return code if found.holds else NOT_MET

@@ -10,8 +10,9 @@ from rich.console import Console
 
 from fairpca.auditing import AuditResult, Certificate
 from fairpca.cli._fit_files import FILES, Fitted, metrics, write
+from fairpca.cli._gate import check_gate, held
 from fairpca.cli._guard import NOT_MET
-from fairpca.cli._options import FitTerms, Table
+from fairpca.cli._options import FitTerms, Gate, Table
 from fairpca.cli._output import (
     Stages,
     check_folder,
@@ -104,7 +105,8 @@ def certified(audit: AuditResult) -> tuple[Certificate | None, tuple[str, ...]]:
         The findings.
     """
     try:
-        return audit.certificate(), ()
+        # Held out by position: where rows are alike, that cannot be told from them.
+        return audit.certificate(trust_rows=True), ()
     except ValueError as error:
         return None, (f"No certificate was written: {error}",)
 
@@ -164,7 +166,8 @@ def show(found: Fitted, files: dict[str, str], shown: int) -> None:
     console.print("\n[bold]Files[/bold]")
     for what, path in files.items():
         console.print(f"  {what:<12} {plain(path)}")
-    console.print(f"\nBegin with {plain(files['report'])}")
+    console.print(f"\nKeep {plain(files['rows'])} to yourself: it can show whether someone was in the fit.")
+    console.print(f"Begin with {plain(files['report'])}")
 
 
 def run_fit(
@@ -176,6 +179,7 @@ def run_fit(
     folder: Path,
     with_path: bool,
     promise: float | None,
+    gate: Gate,
     as_json: bool,
 ) -> int:
     """Fit a model to a table, audit it on held-out rows, and write everything into a folder.
@@ -198,15 +202,18 @@ def run_fit(
         Whether the report shows the trade-off.
     promise : float or None
         As above.
+    gate : Gate
+        Limits of figures.
     as_json : bool
         Whether the numbers are printed as JSON.
 
     Returns
     -------
     code : int
-        0, or 1 where the tolerance is not met.
+        0, or 1 where the tolerance is not met, or a figure is above its limit.
     """
     asked.check_people(roles)
+    check_gate(gate, [choice.table])
     check_promise(promise, asked)
     check_folder(folder, [*FILES.values(), *OF_PROMISE.values()], [choice.table])
     began = time.perf_counter()
@@ -224,4 +231,5 @@ def run_fit(
         print_json(document)
     else:
         show(found, files, len(notes))
-    return 0 if found.model.converged_ else NOT_MET
+    code = held(found.figures, gate)
+    return code if found.model.converged_ else NOT_MET

@@ -12,18 +12,20 @@ from typing import Any
 
 from fairpca import FairPCA, FairPCAPath, __version__
 from fairpca._utils.files import writing
-from fairpca.auditing import AuditResult, Certificate
+from fairpca.auditing import AuditResult, Certificate, Figure
 from fairpca.cli._options import Table
 from fairpca.cli._output import Stages, finite
 from fairpca.cli._promise import Promised, write_promise
 from fairpca.cli._study import known
 from fairpca.report import About, make_report
+from fairpca.saving import rows_beside
 from fairpca.table_model import HeldOut, TableModel
 from fairpca.tables import PreparedTable, Roles, write_projections
 
 FILES = {
     "report": "report.html",
     "model": "model.fairpca",
+    "rows": "model.fairpca.rows",
     "projected": "projected.csv",
     "loadings": "loadings.csv",
     "certificate": "certificate.json",
@@ -75,6 +77,15 @@ class Fitted:
     promise: Promised | None
     notes: tuple[str, ...]
     seconds: dict[str, float]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """What a gate can limit: of the audit, and of the release where there is one."""
+        found = self.audit.figures
+        if self.promise is None:
+            return found
+        promised = Figure("promise", "any decision", self.promise.certificate.target)
+        return [promised, *(figure for figure in found if figure.name != "promise")]
 
 
 def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
@@ -139,12 +150,12 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
     """
     files = {what: str(folder / name) for what, name in FILES.items()}
     model, parts = found.model, (found.roles, found.held_out, found.choice.options())
-    TableModel.of_fitted(found.prepared.encoder, model, *parts).save(files["model"])
+    TableModel.of_fitted(found.prepared.encoder, model, *parts).save(files["model"], rows=files["rows"])
     write_rows(found, files["projected"], model, stages)
     files |= write_promise(found.promise, folder)
     if found.promise is not None:
         released = TableModel.of_fitted(found.prepared.encoder, model, *parts, found.promise.release)
-        released.save(files["release"])
+        released.save(files["release"], rows=rows_beside(files["release"]))
         write_rows(found, files["released"], released.reduction_, stages, row_numbers=False)
     write_loadings(Path(files["loadings"]), model, found.prepared.feature_names)
     if found.certificate is not None:

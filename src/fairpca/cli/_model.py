@@ -9,6 +9,7 @@ import numpy as np
 import fairpca
 from fairpca.cli._options import NewTable
 from fairpca.cli._output import Stages, out, plain, print_json
+from fairpca.saving import load_rows, rows_beside
 from fairpca.table_model import TableModel
 from fairpca.tables import PreparedTable, Roles, TableOptions, prepare, write_projections
 
@@ -73,8 +74,20 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
     )
 
 
-def is_table_of_fit(model: TableModel, prepared: PreparedTable, block: int = 2**14, rounding: float = 1e-6) -> bool:
-    """Tell whether the rows to fit of a table have the number and the means of those that a model was fitted to.
+def rows_of_fit(model_path: Path) -> Path | None:
+    """Return the file of the rows of a fit, if it lies beside its model.
+
+    Parameters
+    ----------
+    model_path : Path
+        The model.
+    """
+    path = Path(rows_beside(model_path))
+    return path if path.exists() else None
+
+
+def check_table_of_fit(model: TableModel, prepared: PreparedTable, table: Path, rows: Path | None) -> None:
+    """Refuse to take held-out rows of any table but that of the fit, row by row where its rows are known.
 
     Parameters
     ----------
@@ -82,6 +95,23 @@ def is_table_of_fit(model: TableModel, prepared: PreparedTable, block: int = 2**
         The model.
     prepared : PreparedTable
         The table, with the rows held out that the fit has held out.
+    table : Path
+        Its file.
+    rows : Path or None
+        The file of the rows of the fit.
+    """
+    same = _same_means(model, prepared) if rows is None else load_rows(rows).is_all_of(prepared.X_train)
+    if not same:
+        raise ValueError(f"--held-out: {table} is not the table of the fit, or not as it was then.")
+
+
+def _same_means(model: TableModel, prepared: PreparedTable, block: int = 2**14, rounding: float = 1e-6) -> bool:
+    """Tell whether the rows to fit of a table have the number and the means of those that a model was fitted to.
+
+    Parameters
+    ----------
+    model, prepared
+        As above.
     block : int, default=2**14
         Rows that are looked at at a time, for they may be in a file.
     rounding : float, default=1e-6

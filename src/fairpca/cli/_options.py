@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from fairpca._utils.typing import AnyArray
     from fairpca.tables import Roles, TableFile, TableOptions
 
-TABLE, PEOPLE, FIT = "The table", "The people", "The fit"
+TABLE, PEOPLE, FIT, GATE = "The table", "The people", "The fit", "The gate"
 COLUMNS = "COL[,COL]"
+LIMITS = "auc=0.6,mmd2=0.01"
 
 Seed = Annotated[int, typer.Option(help="Random seed.", min=0, max=2**32 - 1)]
 HeldOutShare = Annotated[
@@ -30,6 +31,7 @@ HeldOutRows = Annotated[
 ]
 ModelPath = Annotated[Path, typer.Argument(help="A model of fairpca fit.", show_default=False)]
 DataHome = Annotated[Path | None, typer.Option(help="Folder in which raw data are cached.", show_default=False)]
+TrustRows = Annotated[bool, typer.Option("--trust-rows", help="Take rows for new ones where that cannot be checked.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -41,8 +43,40 @@ def _people(*names: str, text: str, metavar: str | None = None) -> Any:
     return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=PEOPLE)
 
 
+def _gate(*names: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=GATE, show_default=False)
+
+
 def _fit(*names: str, text: str, metavar: str | None = None) -> Any:
     return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=FIT)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Limits of figures, for builds that are to fail."""
+
+    fail_above: Annotated[
+        list[str], _gate(text="End with code 1 where a figure is above its limit.", metavar=LIMITS)
+    ] = field(default_factory=list)
+    junit: Annotated[Path | None, _gate(text="File for the limits as JUnit XML.", metavar="FILE")] = None
+    github: Annotated[bool, _gate("--github", text="Annotate a run of GitHub Actions with them.")] = False
+
+    @cached_property
+    def limits(self) -> dict[str, float]:
+        """The limits by names of figures."""
+        from fairpca.auditing import FIGURES
+
+        pairs = [part.rpartition("=") for part in names(self.fail_above)]
+        if unknown := [name or text for name, _, text in pairs if name.strip() not in FIGURES]:
+            raise ValueError(f"--fail-above {unknown[0]} is no figure of an audit; there are {', '.join(FIGURES)}.")
+        found = {name.strip(): _number(value) for name, _, value in pairs}
+        if not all(map(math.isfinite, found.values())) or len(found) < len(pairs):
+            raise ValueError(
+                f"--fail-above {','.join(self.fail_above)} must give each figure a number, as in {LIMITS}."
+            )
+        if not found and (self.junit or self.github):
+            raise ValueError(f"{'--junit' if self.junit else '--github'} reports limits; name them with --fail-above.")
+        return found
 
 
 @dataclass(frozen=True)

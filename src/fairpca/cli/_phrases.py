@@ -71,6 +71,9 @@ PHRASES = {
     r"; name one that Python knows, such as 'utf-8'": "; name another, such as utf-8",
     r"\bsmall_groups=\)": "--small-groups)",
     r" Use solver=[^.]*\.": "",
+    r"audit rows that were held out": "--held-out takes those of this table that were held out",
+    r"Pass fitted_rows=.*, or trust_rows=True": "Put the file of its rows (MODEL.rows) beside it, or pass --trust-rows",
+    r"trust_rows=True": "--trust-rows",
     r"\bencode the table to fit with missing=": "fit again with missing=",
 }
 """What the library says of its arguments, and how that is said of options."""

@@ -17,7 +17,12 @@ from fairpca.cli._study import known
 from fairpca.exceptions import OutOfReachError
 from fairpca.tables import PreparedTable
 
-FILES = {"release": "release.fairpca", "released": "released.csv", "promise": "promise.json"}
+FILES = {
+    "release": "release.fairpca",
+    "release rows": "release.fairpca.rows",
+    "released": "released.csv",
+    "promise": "promise.json",
+}
 """What is written for a promise, and what it is called."""
 
 TERMS = ("fairness", "favourable", "sensitive", "min_group_size", "small_groups", "missing")

@@ -33,7 +33,7 @@ from fairpca.fitting._chance import Chance
 from fairpca.fitting._projection import checked_rows
 from fairpca.mmd import Scales
 from fairpca.problem import largest_ratio
-from fairpca.rows import DaskRows, Rows, dense, header, is_dask, number_blocks, rows_in_memory
+from fairpca.rows import DaskRows, Rows, SeenRows, dense, header, is_dask, key_of, number_blocks, rows_in_memory
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
 
 PASSES = 40
@@ -219,6 +219,11 @@ class Fitter:
     def chance(self) -> Chance:
         """Chance levels of projections of these rows."""
         return Chance(self.rows, self.compared, self.data.scaling, self.data.bandwidth, self.data.factors, self.seed)
+
+    @cached_property
+    def seen(self) -> SeenRows:
+        """Hashes of the rows, with which audits find those that were in the fit."""
+        return SeenRows.of(self.rows, key_of(self.data.scaling.mean))
 
     def loosest(self, tolerances: FloatArray) -> FloatArray:
         """Return tolerances of the unique measures that allow what any of theirs allows."""

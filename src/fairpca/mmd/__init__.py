@@ -14,6 +14,7 @@ from fairpca.mmd._bandwidth import (
     FOUR_SCALES as FOUR_SCALES,
     Scales,
     bandwidth_rows as bandwidth_rows,
+    factor_to_judge as factor_to_judge,
     median_bandwidth as median_bandwidth,
     rows_by_mass as rows_by_mass,
 )

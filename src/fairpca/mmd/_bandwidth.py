@@ -76,6 +76,17 @@ class Scales:
         return len(self.factors) == 1
 
 
+def factor_to_judge(factors: tuple[float, ...]) -> float:
+    """Return the one of several scales by which projections are judged: that of the factor next to 1.
+
+    Parameters
+    ----------
+    factors : tuple of float
+        Of the scales.
+    """
+    return min(factors, key=lambda factor: abs(math.log(factor)))
+
+
 def _check_factors(factors: Any) -> tuple[float, ...]:
     """Return the factors as floats."""
     if isinstance(factors, str | Real) or not hasattr(factors, "__iter__"):

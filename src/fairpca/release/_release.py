@@ -20,8 +20,8 @@ from fairpca.exceptions import NotCertifiedWarning, OutOfReachError
 from fairpca.release import _noise as noise
 from fairpca.release._bound import bound_of, check_attribute_error, check_largest_weight
 from fairpca.release._places import N_FOLDS, Places, TaskScores
-from fairpca.release._seen import SeenRows
 from fairpca.release._sides import AGAINST, EQUAL_GROUPS, Sides, sides_of
+from fairpca.rows import SeenRows, key_of, table_rows
 
 KINDS = ("cells", "task", "noise")
 
@@ -169,7 +169,7 @@ class Release(TransformerMixin, BaseEstimator):
             if hasattr(self, name):
                 delattr(self, name)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        self._seen: SeenRows | None = SeenRows.of(Z, np.random.default_rng(seed))
+        self._seen_rows: SeenRows | None = SeenRows.of(table_rows(Z), key_of(Z.mean(axis=0)))
         self._release_id = hashlib.blake2b(np.ascontiguousarray(Z).tobytes()).digest()
         self._seed = seed
         if self.kind == "noise":
@@ -213,9 +213,14 @@ class Release(TransformerMixin, BaseEstimator):
         terms, people = self._checked_terms(), People(sensitive_features, y, control_features, sample_weight)
         check_same_rows(X, people.tables)
         Z = validate_data(self, X, dtype=np.float64, reset=False)
-        if self._seen is None:
+        if self._seen_rows is None:
             raise ValueError("a release from a file does not know the rows of its fit: certify before saving.")
-        self._seen.check_new(Z)
+        overlap = self._seen_rows.overlap(Z)
+        if overlap.too_many:
+            raise ValueError(
+                f"{overlap}, and what they show says nothing of new people: certify rows that were used neither to fit "
+                "nor to choose."
+            )
         sides, _ = sides_of(people, len(Z), terms, self.against)
         self._check_names(sides)
         errors = check_attribute_error(attribute_error, sides)

@@ -31,3 +31,9 @@ from fairpca.rows._protocol import (
     stratified_parts as stratified_parts,
     sum_of_block as sum_of_block,
 )
+from fairpca.rows._seen import (
+    Overlap as Overlap,
+    SeenRows as SeenRows,
+    key_of as key_of,
+    table_rows as table_rows,
+)

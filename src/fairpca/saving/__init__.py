@@ -17,3 +17,8 @@ from fairpca.saving._release import (
     release_from_archive as release_from_archive,
     release_to_archive as release_to_archive,
 )
+from fairpca.saving._rows import (
+    load_rows as load_rows,
+    rows_beside as rows_beside,
+    save_rows as save_rows,
+)

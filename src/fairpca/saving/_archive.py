@@ -7,6 +7,7 @@ import math
 import os
 import re
 import struct
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -32,12 +33,7 @@ ARRAY_HEADER = re.compile(
 )
 """As numpy writes it, and nothing that would have to be evaluated."""
 
-PREFACE = 10
-"""Bytes before the header: what the file is, the version, the length of the header."""
-
 MOST_HEADER = 1024
-
-LARGEST_CODE_POINT = 0x10FFFF
 
 FORMAT = "fairpca model"
 
@@ -51,7 +47,8 @@ MOST_VALUES = 2**19
 
 HEADER = {"fairpca": TEXT, "sha256": TEXT, "arrays": TEXTS, "kind": TEXT}
 
-UNSIGNED = "0" * 64
+UNSIGNED = "0000000000000000000000000000000000000000000000000000000000000000"
+"""Where the digest of a document stands in it, while it is computed."""
 
 DOCUMENT = "model.json"
 
@@ -67,12 +64,6 @@ END_SIGNATURE, LARGE_SIGNATURE = b"PK\5\6", b"PK\6\7"
 
 LARGE_LOCATOR = 20
 """Bytes of a locator of lists beyond 4 GB, which the zip library would follow."""
-
-MOST_WORDS = 400
-"""Letters of a reason, which may repeat what the file says."""
-
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""All members have one time, so that one model is always the same bytes."""
 
 
 def npy_of(name: str, array: AnyArray) -> bytes:
@@ -111,7 +102,8 @@ def array_of(name: str, content: bytes) -> AnyArray:
         raise ValueError(f"the array {name!r} is no plain array of numbers or texts.")
     dtype = np.dtype(header[2].decode("latin1"))
     shape = [int(length) for length in re.findall(rb"\d+", header[3])]
-    if PREFACE + int.from_bytes(header[1], "little") != header.end():
+    # The length of the header counts from where it is said.
+    if header.end(1) + int.from_bytes(header[1], "little") != header.end():
         raise ValueError(f"the array {name!r} does not begin where it says.")
     if header.end() + math.prod(shape) * dtype.itemsize != len(content):
         raise ValueError(f"the array {name!r} has {len(content)} bytes, which is not what its shape {shape} takes.")
@@ -121,7 +113,7 @@ def array_of(name: str, content: bytes) -> AnyArray:
 
 
 def _check_texts(name: str, array: AnyArray) -> None:
-    if array.dtype.kind == "U" and np.any(array.reshape(-1).view("<u4") > LARGEST_CODE_POINT):
+    if array.dtype.kind == "U" and np.any(array.reshape(-1).view("<u4") > sys.maxunicode):
         raise ValueError(f"the array {name!r} holds what is no text.")
 
 
@@ -241,13 +233,15 @@ def read_archive(path: str | os.PathLike[str]) -> Archive:
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming(path: str | os.PathLike[str], most_letters: int = 400) -> Iterator[None]:
     """Let every fault of a file end in one sentence that names it.
 
     Parameters
     ----------
     path : path
         Of the file.
+    most_letters : int, default=400
+        Of the reason, which may repeat what the file says.
     """
     try:
         yield
@@ -255,7 +249,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     # Besides ValueError: what the zip library and too deep a nesting can raise.
     except (ValueError, BadZipFile, EOFError, RuntimeError, OverflowError, struct.error) as error:
-        reason = " ".join(str(error).split())[:MOST_WORDS]
+        reason = " ".join(str(error).split())[:most_letters]
         raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {reason}") from None
 
 
@@ -266,7 +260,8 @@ def _plain(path: Path) -> Path:
 
 
 def _information(member: str) -> ZipInfo:
-    information = ZipInfo(member, EPOCH)
+    # Its time is that of the class, 1980, so that one model is always the same bytes.
+    information = ZipInfo(member)
     information.create_system, information.external_attr = 3, 0o644 << 16
     return information
 

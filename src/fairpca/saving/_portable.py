@@ -16,9 +16,8 @@ from fairpca._utils.extras import require
 from fairpca._utils.files import writing
 from fairpca.saving._archive import write_archive
 from fairpca.saving._fair_pca import fair_pca_to_archive
+from fairpca.saving._rows import save_rows
 
-if TYPE_CHECKING:
-    from fairpca.estimator import FairPCA
 if TYPE_CHECKING:
     from fairpca.estimator import FairPCA
 
@@ -97,7 +96,7 @@ def _named(estimator: Any, model: "FairPCA") -> Any:
 class Portable:
     """What `FairPCA` can do to leave Python: files without pickle, scikit-learn's own classes, ONNX."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, rows: str | os.PathLike[str] | None = None) -> None:
         """Write the fitted model to a file that `fairpca.load` reads.
 
         The file is a zip archive of one JSON document and plain arrays, and nothing in it can be run. It is written in
@@ -107,6 +106,9 @@ class Portable:
         ----------
         path : path
             Where to; names that end in ``.fairpca`` tell what the file is.
+        rows : path, default=None
+            Where to write hashes of the rows of the fit, 8 bytes a row, for `fitted_rows` of audits. Whoever has that
+            file can test whether a row was in the fit: keep it, and hand on the model alone.
 
         Notes
         -----
@@ -119,6 +121,8 @@ class Portable:
         See `fairpca.load`.
         """
         write_archive(path, *fair_pca_to_archive(cast("FairPCA", self)))
+        if rows is not None:
+            save_rows(self, rows)
 
     def to_pca(self) -> PCA | Pipeline:
         """Return fitted estimators of scikit-learn that project rows alike.

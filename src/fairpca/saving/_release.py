@@ -112,7 +112,7 @@ def release_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray
     if document["level"] not in release.levels_:
         raise ValueError(f"its level {document['level']:g} is none of its levels.")
     release.level_, release.n_features_in_ = document["level"], document["n_features"]
-    release.certificate_, release._seen = AnyClassifierBound(**certificate), None
+    release.certificate_, release._seen_rows = AnyClassifierBound(**certificate), None
     if "feature_names" in document:
         if len(document["feature_names"]) != release.n_features_in_:
             raise ValueError(f"it has {len(document['feature_names'])} names of {release.n_features_in_} features.")

@@ -40,8 +40,8 @@ class FairPCACV(TransformerMixin, BaseEstimator):
     ----------
     estimator : FairPCA, default=None
         All that a model is but its tolerance; None is `FairPCA()`. Rows that a group needs are counted on all rows and
-        on those that are fitted to. Where it has several bandwidths at once, held-out rows are judged at that of the
-        factor 1, as by `fairpca.audit`.
+        on those that are fitted to. Where it has several bandwidths at once, held-out rows are judged at the one
+        next to sigma, as by `fairpca.audit`.
     target : float
         epsilon, what the MMD^2 of the population must not exceed. ``FairPCA(tolerance="auto")`` chooses a tolerance
         without one.
@@ -283,7 +283,8 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, attribute):
                 setattr(self, attribute, getattr(model, attribute))
-        compared = whole.compared
+        # Rows that chose the tolerance are no new people either.
+        self._seen_rows, compared = whole.seen, whole.compared
         parts = one_split(self.test_size, compared, np.random.default_rng(seed))
         check_parts(parts, compared, model.min_group_size, LEAST_ROWS, f"test_size={self.test_size!r}")
         # What was settled on all rows: a part may have fewer distinct values, and need fewer components.

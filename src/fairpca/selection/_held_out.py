@@ -12,6 +12,7 @@ from fairpca.comparison import Compared, Comparison, Measure, People
 from fairpca.estimator import FairPCA
 from fairpca.fitting import variance_kept
 from fairpca.inference import ComparedRows, Evidence
+from fairpca.mmd import factor_to_judge
 from fairpca.rows import is_sparse, strata_of
 
 
@@ -187,7 +188,7 @@ class HeldOut:
             Fitted to other rows.
         """
         rows = replace(self.rows, Z=np.asarray(model.transform(self.X), dtype=np.float64))
-        return Evidence.of(rows, model.bandwidth_, np.random.default_rng(self.seed))
+        return Evidence.of(rows, judged_bandwidth(model), np.random.default_rng(self.seed))
 
     def variance_kept(self, model: FairPCA) -> float:
         """Return the share of the variance of the rows, counted by their masses, that a model keeps.
@@ -198,6 +199,17 @@ class HeldOut:
             Fitted to other rows.
         """
         return variance_kept(model, self.X, self.rows.attached)
+
+
+def judged_bandwidth(model: FairPCA) -> float:
+    """Return the bandwidth by which a model is judged: of several the one next to sigma.
+
+    Parameters
+    ----------
+    model : FairPCA
+        A fitted model.
+    """
+    return model.bandwidth_ * factor_to_judge(model.bandwidth_factors_)
 
 
 def _on_rows(measure: Measure, rows: ComparedRows, j: int) -> Measure:

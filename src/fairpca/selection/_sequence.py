@@ -11,7 +11,7 @@ from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import FloatArray
 from fairpca.estimator import FairPCA
 from fairpca.inference import Evidence, upper_bound
-from fairpca.selection._held_out import HeldOut
+from fairpca.selection._held_out import HeldOut, judged_bandwidth
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def certificate_of(
         confidence=confidence,
         n_rows=held.rows.n_rows,
         tolerance=float(model.tolerance),
-        bandwidth=model.bandwidth_,
+        bandwidth=judged_bandwidth(model),
         measures=records,
     )
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from cli_tables import PLAIN, people, refused, run, written
+from cli_tables import PLAIN, people, refused, run, said, written
 from fairpca import audit
 from fairpca.exceptions import LimitExceededError
 
@@ -75,7 +75,7 @@ def test_a_failed_gate_is_code_1_a_line_for_each_and_a_file_of_tests(place):
     gate = ["--fail-above", "mmd2=1e-9,upper_bound=2", "--junit", place / "j.xml"]
     outcome = run(*args, *gate)
     assert outcome.exit_code == 1
-    (line,) = outcome.stderr.splitlines()
+    (line,) = said(outcome)
     assert re.fullmatch(r"fail: mmd2 of Female against Male is \S+, above 1e-09", line)
     suite = ElementTree.parse(place / "j.xml").getroot()
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from fairpca._utils.extras import require
 from fairpca._utils.progress import Say
 from fairpca.auditing._certificate import Certificate
 from fairpca.auditing._reduction import Origin
+from fairpca.auditing._verdict import judge
 from fairpca.comparison import Compared
 from fairpca.inference import (
     ComparedRows,
@@ -148,6 +150,8 @@ class AuditResult:
         Sizes.
     origin : Origin
         Fingerprints, terms and seed: what has to be the same for the same numbers.
+    remedies : sequence of str, default=()
+        What would help where groups differ too much, as far as that was tried on these rows.
     """
 
     any_classifier: AnyClassifierBound | None
@@ -161,6 +165,7 @@ class AuditResult:
     n_components: int
     n_permutations: int
     origin: Origin = field(repr=False, compare=False)
+    remedies: Sequence[str] = ()
 
     @property
     def worst(self) -> dict[str, Any]:
@@ -198,8 +203,8 @@ class AuditResult:
 
     @property
     def verdict(self) -> str:
-        """What follows from all findings, in a sentence."""
-        return verdict(self)
+        """Is it fair enough, how sure, for whom, and what next, in words; see `judge`."""
+        return str(judge(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all findings as plain numbers, lists and dicts."""
@@ -260,33 +265,7 @@ def text_of(audit: "AuditResult") -> str:
         lines += [f"  {_of_adversary(record)}" for record in audit.adversaries] + [""]
     for record in audit.parity:
         lines += [_of_task(record), ""]
-    return "\n".join([*lines, verdict(audit)])
-
-
-def verdict(audit: "AuditResult") -> str:
-    """Return what follows from all findings.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        The findings.
-    """
-    alpha = 1.0 - audit.confidence
-    predicting = [r for r in audit.adversaries if r["p_value"] * len(audit.adversaries) < alpha]
-    found = [f"the groups differ more than random ones (p = {_p(audit.p_value)} for all measures and scales together)"]
-    found = found if audit.p_value < alpha else []
-    if predicting:
-        best = min(predicting, key=lambda record: record["p_value"])
-        found.append(f"{_adversary(best)} predicts {best['attribute'] or 'the attribute'} from it ({_score(best)})")
-    if found:
-        return f"Verdict: groups can still be told apart in this projection: {'; '.join(found)}."
-    limit = (
-        "" if math.isnan(audit.upper_bound) else f" What can be said is that MMD^2 is at most {audit.upper_bound:.2g}."
-    )
-    return (
-        "Verdict: no difference was found beyond chance. That is no proof of none: with more rows a smaller one would "
-        f"show.{limit}"
-    )
+    return "\n".join([audit.verdict, "", *lines]).rstrip()
 
 
 def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:

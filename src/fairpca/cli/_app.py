@@ -110,13 +110,17 @@ def fit(
             help="Certify a release: no decision made from it has a gap above this, as 0.10.", show_default=False
         ),
     ] = None,
+    points: Annotated[
+        int, typer.Option(help="People whose coordinates the report draws; by default it draws densities.", max=600)
+    ] = 0,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Print the report to a PDF too, by a browser on PATH.")] = False,
     seed: given.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("fairpca-out"),
     as_json: given.AsJson = False,
 ) -> None:
     """Fit fair components to a table, audit them on rows held out, and write a report, a model and the projections."""
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, as_json))
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, points, pdf, as_json))
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")
@@ -155,7 +159,7 @@ def audit(
     seed: given.Seed = 0,
     as_json: given.AsJson = False,
 ) -> None:
-    """Say how much the columns of a table, or a model's projections of them, tell about protected attributes."""
+    """Say how much the columns of a table, or a model's projections of them, reveal of protected attributes."""
     check_asked(table, asked, model, held_out, as_is, certificate)
     found = run_audit(table, people.roles(table.drop), asked, model, held_out, as_is, certificate is not None, seed)
     show_audited(found, certificate, as_json)

@@ -1,4 +1,4 @@
-"""fairpca audit: how much the columns of a table, or a model's projections of them, tell about attributes."""
+"""fairpca audit: how much the columns of a table, or a model's projections of them, reveal of attributes."""
 # SPDX-License-Identifier: MIT
 
 from pathlib import Path
@@ -10,10 +10,10 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import audit
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
-from fairpca.auditing import AuditResult
+from fairpca.auditing import AuditResult, with_remedies
 from fairpca.cli._model import is_table_of_fit, rows_for, table_model
 from fairpca.cli._options import Table, Terms
-from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_audit
+from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_numbers
 from fairpca.cli._phrases import option_of
 from fairpca.cli._study import known
 from fairpca.comparison import People
@@ -125,7 +125,8 @@ def audit_model(
         if held_out and not is_table_of_fit(model, prepared):
             raise ValueError(f"--held-out: {choice.table} is not the table of the fit, or not as it was then.")
         X, people = part(prepared, held_out)
-        return audit(model.reduction_, X, **known(people), random_state=seed, callback=stages.say)
+        found = audit(model.reduction_, X, **known(people), random_state=seed, callback=stages.say)
+        return found if model.release_ else with_remedies(found, model.model_, X, people, model.encoder.slices)
 
 
 def tell_of_fitted_rows(certified: bool) -> None:
@@ -173,6 +174,7 @@ def show_audited(found: AuditResult, certificate: Path | None, as_json: bool) ->
         print_json(found.to_dict() | {"verdict": found.verdict})
         return
     console = out()
-    show_audit(console, found)
+    console.print(plain(found.verdict))
+    show_numbers(console, found)
     if certificate is not None:
         console.print(f"certificate: {plain(str(certificate))}")

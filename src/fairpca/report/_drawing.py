@@ -222,7 +222,8 @@ def trade_off(found: dict[str, Any], attributes: Sequence[dict[str, Any]]) -> di
 
 def _curve(models: Sequence[dict[str, Any]], attribute: int) -> dict[str, Any]:
     height = 240
-    rows = [{name: max(value, SMALLEST) for name, value in each["by_attribute"][attribute].items()} for each in models]
+    names = ("fitted", "new", "chance")
+    rows = [{name: max(each["by_attribute"][attribute][name], SMALLEST) for name in names} for each in models]
     shares = [100 * _or_zero(each["variance"]) for each in models]
     low = min(value for row in rows for value in row.values())
     high = max(value for row in rows for value in row.values())

@@ -102,7 +102,6 @@ def _moving(summary: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any] | 
         "curves": [{name: curve[name] for name in ("fitted", "new", "y")} for curve in drawn["trade_off"]["curves"]],
         "models": [
             {
-                "tolerance": small(model["tolerance"]),
                 "variance": percent(model["variance"]),
                 "by_attribute": [{name: small(each[name]) for name in each} for each in model["by_attribute"]],
             }

@@ -89,7 +89,7 @@ def _spaced(models: list[Any], most: int = 20) -> list[Any]:
 
 def _of_model(case: Case, model: Any, Z: FloatArray) -> dict[str, Any]:
     new, chance = _new_rows(case, Z, model.bandwidth_)
-    fitted = np.array([record["mmd2"] for record in model.measures_])
+    fitted, tolerances = (np.array([each[name] for each in model.measures_]) for name in ("mmd2", "tolerance"))
     of_fit = [record["attribute"] for record in model.measures_]
     of_new = [known.measured.attribute for known in case.compared.measures]
     return {
@@ -100,6 +100,7 @@ def _of_model(case: Case, model: Any, Z: FloatArray) -> dict[str, Any]:
         "variance_fitted": float(model.explained_variance_ratio_.sum()),
         "by_attribute": [
             {
+                "tolerance": float(tolerances[_own(of_fit, colouring)].min(initial=model.tolerance_)),
                 "fitted": float(fitted[_own(of_fit, colouring)].max(initial=0.0)),
                 "new": float(new[_own(of_new, colouring)].max()),
                 "chance": float(chance[_own(of_new, colouring)][new[_own(of_new, colouring)].argmax()]),

@@ -227,6 +227,8 @@ def alerts(model: Any, summary: dict[str, Any]) -> list[str]:
             "These look like the rows that the model was fitted to. They say nothing of new people: use rows that were "
             "held out."
         )
+    if summary["kept"]["after"] is None:
+        said.append("These rows do not vary: there is nothing to keep.")
     live, asked = model.n_live_components_, model.n_components_
     if live < asked:
         said.append(

@@ -51,7 +51,7 @@
   };
   const write = () => {
     const numbers = moving.models[model];
-    const values = Object.assign({ variance: numbers.variance, tolerance: numbers.tolerance },
+    const values = Object.assign({ variance: numbers.variance },
       numbers.by_attribute[attribute]);
     Object.keys(values).forEach((name) => {
       const place = document.getElementById("now-" + name);

@@ -50,15 +50,18 @@ def with_remedies(
     trial = _Trial.of(max(audit.adversaries, key=gap_of), audit, model, X, compared, most_rows)
     if trial is None:
         return audit
-    return replace(audit, remedies=[*trial.without_columns(columns, revealing), *trial.fewer_components()])
+    found = sorted([*trial.without_columns(columns, revealing), *trial.fewer_components()])
+    return replace(audit, remedies=[words for _, words in found])
 
 
 class _Trial:
     """An adversary that tries again on changed projections."""
 
-    def __init__(self, record: Any, model: Any, X: FloatArray, Z: FloatArray, known: KnownAttribute, seed: int) -> None:
+    def __init__(self, record: Any, model: Any, X: FloatArray, known: KnownAttribute, seed: int, n_rows: int) -> None:
+        Z = X @ model.components_.T
         self.record, self.model, self.X, self.Z, self.known, self.seed = record, model, X, Z, known, seed
         self.start, self.variance = self.gap(Z), float(Z.var(axis=0).sum())
+        self.some = f" on {len(Z):,} of the rows" if len(Z) < n_rows else ""
 
     @classmethod
     def of(cls, record: Any, audit: Any, model: Any, X: Any, compared: Compared, most_rows: int) -> "_Trial | None":
@@ -68,13 +71,14 @@ class _Trial:
             return None
         values = known.values.astype(np.float64)
         rows = np.flatnonzero(~np.isnan(values) & (known.is_continuous | (values >= 0)))
-        if len(rows) > most_rows:
+        n_rows = len(rows)
+        if n_rows > most_rows:
             rows = np.sort(np.random.default_rng(audit.origin.seed).choice(rows, most_rows, replace=False))
         table = X if hasattr(X, "shape") else np.asarray(X)
         some = dense(table, rows) if is_sparse(table) else np.asarray(table)[rows]
         scaled = np.where(model.constant_features_, 0.0, (some.astype(np.float64) - model.mean_) / model.scale_)
         chosen = KnownAttribute(known.name, known.values[rows], known.is_continuous, known.labels)
-        return cls(record, model, scaled, scaled @ model.components_.T, chosen, audit.origin.seed)
+        return cls(record, model, scaled, chosen, audit.origin.seed, n_rows)
 
     def gap(self, Z: FloatArray) -> float:
         """Return the gap that the adversary shows in projections."""
@@ -82,7 +86,7 @@ class _Trial:
         found = attempt(self.record["adversary"], Z, self.known.values, self.seed)
         return 0.0 if found is None else gap_of(found)
 
-    def without_columns(self, columns: Mapping[str, slice], revealing: Sequence[str]) -> Iterator[str]:
+    def without_columns(self, columns: Mapping[str, slice], revealing: Sequence[str]) -> Iterator[tuple[float, str]]:
         """Yield what is left without the columns that reveal most."""
         named = [name for name in dict.fromkeys(revealing) if name in columns]
         single = {name: self._without([columns[name]]) for name in self._suspects(columns)}
@@ -91,9 +95,9 @@ class _Trial:
         sets += [[best]] if best is not None and [best] != named else []
         for names in sets:
             Z = self._without([columns[name] for name in names])
-            yield from self._said(f"Drop {_listed(names)} and fit again", Z)
+            yield from self._said(f"Drop {_listed(names)} and fit again", Z, names is named)
 
-    def fewer_components(self) -> Iterator[str]:
+    def fewer_components(self) -> Iterator[tuple[float, str]]:
         """Yield what is left with half of the components, or one fewer where that is enough."""
         n = self.model.n_live_components_
         for k in dict.fromkeys([n - 1, n // 2]):
@@ -102,17 +106,18 @@ class _Trial:
                 yield from said
                 return
 
-    def _said(self, what: str, Z: FloatArray) -> Iterator[str]:
-        """Say what is left, where that is at least a fifth less."""
+    def _said(self, what: str, Z: FloatArray, is_named: bool = False) -> Iterator[tuple[float, str]]:
+        """Yield the gap that is left, in words; unless columns were named, only where it is a fifth smaller."""
         left = self.gap(Z) if Z.shape[1] else self.start
-        if left <= 0.8 * self.start:
+        if is_named or left <= 0.8 * self.start:
             kept = 100 * float(Z.var(axis=0).sum()) / self.variance
-            yield (
+            words = (
                 f"{what}: {ADVERSARY_NAMES[self.record['adversary']]} then predict{self._s} "
                 f"{self.known.name or 'the attribute'} with a gap of {points(left)} points in place of "
-                f"{points(self.start)}, and {kept:.0f} % of the variance is left (the same components, not fitted "
-                "again)."
+                f"{points(self.start)}, and {kept:.0f} % of the variance is left (the same components"
+                f"{self.some}, not fitted again)."
             )
+            yield left, words
 
     @property
     def _s(self) -> str:

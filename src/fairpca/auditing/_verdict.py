@@ -63,7 +63,7 @@ class Verdict:
 
 
 def judge(audit: Any, limit: float = 0.1) -> Verdict:
-    r"""Judge an audit by the size of what can be read, and by how sure that is.
+    r"""Judge an audit by the size of what can be predicted, and by how sure that is.
 
     Everything is a gap between groups: of a decision the difference of its rates, of a smooth score with values
     between -1 and 1 the difference of its means. An adversary with balanced accuracy b and AUC a shows a gap of at
@@ -263,9 +263,9 @@ def _certainty(audit: Any, found: Sequence[_Attribute]) -> str:
     if audit.any_classifier is not None:
         return f"with {sure} confidence, for all classifiers at once."
     smooth = [each.smooth for each in found if not math.isnan(each.smooth)]
-    read = [each.at_most for each in found if not math.isnan(each.at_most)]
+    predicted = [each.at_most for each in found if not math.isnan(each.at_most)]
     known = [f"gaps of smooth scores are at most {points(max(smooth))} points"] if smooth else []
-    known += [f"gaps of the adversaries at most {points(max(read))} points"] if read else []
+    known += [f"gaps of the adversaries at most {points(max(predicted))} points"] if predicted else []
     return f"with {sure} confidence {' and '.join(known)}." if known else "these groups are too small to say anything."
 
 

@@ -12,7 +12,7 @@ from fairpca.datasets import available, write_table
 
 
 def run_datasets(name: str | None, file: Path | None, data_home: Path | None, as_json: bool) -> None:
-    """List the data sets, tell of one, or write its table to a file.
+    """List the data sets, describe one, or write its table to a file.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def show_all(listed: list[Bunch], as_json: bool) -> None:
         for each in listed
     ]
     out().print(numbers_table("", ("name", "rows", "columns", "sensitive", "label", "where"), rows))
-    out().print("fairpca datasets NAME tells more, and --out FILE writes the table.")
+    out().print("fairpca datasets NAME says more, and --out FILE writes the table.")
 
 
 def show_one(data_set: Bunch, file: Path | None) -> None:

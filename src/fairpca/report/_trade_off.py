@@ -19,8 +19,8 @@ from fairpca.report._words import plain
 def trade_off(case: Case) -> dict[str, Any] | None:
     """Return models along tolerances, with the densities of the groups after each; None without a path.
 
-    The model of the report stands in the place of the one of the path that is asked for nearly the same, so that the
-    slider starts with the numbers of the first screen.
+    The model of the report is one of them, in place of one of the path that has nearly its tolerance: the slider
+    starts with the numbers of the first screen.
 
     Parameters
     ----------
@@ -30,8 +30,7 @@ def trade_off(case: Case) -> dict[str, Any] | None:
     if case.path is None:
         return None
     models = _spaced(case.path.models_)
-    start = _closest(models, case.model)
-    models[start] = case.model
+    start = _place(models, case.model)
     pictures = [projections(model, case.X) for model in models]
     return {
         "models": [_of_model(case, model, Z) for model, Z in zip(models, pictures, strict=True)],
@@ -125,8 +124,14 @@ def _own(attributes: list[str], colouring: Colouring) -> list[int]:
     return own or list(range(len(attributes)))
 
 
-def _closest(models: list[Any], model: Any) -> int:
-    """Return which model of the path is asked for nearly the same as the reported one."""
-    if not model.tolerance_ > 0.0 or math.isinf(model.tolerance_):
-        return 0
-    return int(np.argmin([abs(math.log(each.tolerance_ / model.tolerance_)) for each in models]))
+def _place(models: list[Any], model: Any, near: float = 1.25) -> int:
+    """Put the reported model among the others, from the loosest to the strictest, and return where it is."""
+    tolerances = [each.tolerance_ for each in models]
+    # Plain PCA may have any tolerance.
+    if not model.measures_ or not 0.0 < model.tolerance_ < math.inf:
+        start = 0
+    else:
+        start = sum(each > near * model.tolerance_ for each in tolerances)
+    replaced = int(start < len(models) and (tolerances[start] * near >= model.tolerance_ or start == 0))
+    models[start : start + replaced] = [model]
+    return start

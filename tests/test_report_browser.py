@@ -85,8 +85,8 @@ class Reader:
     def places(self):
         """Return where the curves of the moving picture are."""
         return self.page.evaluate(
-            "Array.from(document.querySelectorAll('.moving path'), p => p.getAttribute('d').match(/[\\d.]+/g).map(Number))"
-            ".flat()"
+            "Array.from(document.querySelectorAll('.moving path'), p => p.getAttribute('d'))"
+            ".flatMap(d => d.match(/[\\d.]+/g).map(Number))"
         )
 
     def settled(self):

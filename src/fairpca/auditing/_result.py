@@ -12,7 +12,7 @@ from fairpca._utils.extras import require
 from fairpca._utils.progress import Say
 from fairpca.auditing._certificate import Certificate
 from fairpca.auditing._reduction import Origin
-from fairpca.auditing._verdict import judge
+from fairpca.auditing._verdict import Verdict, judge
 from fairpca.comparison import Compared
 from fairpca.inference import (
     ComparedRows,
@@ -203,8 +203,18 @@ class AuditResult:
 
     @property
     def verdict(self) -> str:
-        """Is it fair enough, how sure, for whom, and what next, in words; see `judge`."""
+        """Is it fair enough, how sure, for whom, and what next, in words."""
         return str(judge(self))
+
+    def judge(self, limit: float = 0.1) -> Verdict:
+        """Say whether gaps between groups are small enough, and how sure that is, as fields that `str` puts in words.
+
+        Parameters
+        ----------
+        limit : float, default=0.1
+            The largest gap that is fair enough: of rates, or of means of smooth scores with values between -1 and 1.
+        """
+        return judge(self, limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all findings as plain numbers, lists and dicts."""

@@ -299,9 +299,10 @@ def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: fl
     if not audit.adversaries and audit.any_classifier is None:
         yield "Audit with adversaries: bounds on smooth scores say nothing of them."
     unsure = [each for each in found if each.fair is None]
-    parts = [each / limit for one in unsure for each in (one.smooth, one.width) if not math.isnan(each)]
-    if parts and max(parts) > 1.0:
-        rows = _round(audit.n_rows * max(parts) ** 2)
+    # What adversaries show by chance lies half as far above 0 again.
+    parts = [each / limit for one in unsure for each in (one.smooth, 1.5 * one.width) if not math.isnan(each)]
+    if parts:
+        rows = _round(audit.n_rows * max(2.0, max(parts) ** 2))
         yield f"Audit more people: about {rows:,} (now {audit.n_rows:,}) can rule out such a gap where there is none."
     elif unsure:
         yield f"Audit more people than these {audit.n_rows:,}, with at least 40 of each group."

@@ -92,7 +92,8 @@ def advice(path: FairPCAPath) -> str:
     k = int(enough[0])
     return (
         f"Take --tolerance {path.tolerances_[k]:.2g}: it keeps {kept[k]:.1f} % of the variance, "
-        f"{kept[0] - kept[k]:.1f} points less than the loosest, and {level}. Stricter tolerances cost variance, and new people hardly gain."
+        f"{kept[0] - kept[k]:.1f} points less than the loosest, and {level}. Stricter tolerances cost variance "
+        "and change little for new people."
     )
 
 

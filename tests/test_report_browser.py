@@ -166,34 +166,6 @@ def test_arrow_keys_move_curves_and_numbers(read, moves):
     assert np.abs(reader.settled() - start).max() < 0.2
 
 
-def test_no_motion_where_none_is_wanted(read):
-    reader = read()
-    reader.page.locator("#slider").press("End")
-    at_once = reader.places()
-    reader.page.wait_for_timeout(100)
-    assert reader.places() == at_once
-
-
-def test_the_mouse_moves_it_too(read):
-    reader = read()
-    before = reader.settled()
-    box = reader.page.locator("#slider").bounding_box()
-    reader.page.locator("#slider").scroll_into_view_if_needed()
-    box = reader.page.locator("#slider").bounding_box()
-    reader.page.mouse.click(box["x"] + 0.98 * box["width"], box["y"] + box["height"] / 2)
-    assert reader.value() == 4
-    assert np.abs(reader.settled() - before).max() > 5
-
-
-def test_the_slider_starts_at_the_reported_model(read, files):
-    reader = read()
-    drawn = np.array(reader.places())
-    reader.page.locator("#slider").press("ArrowRight")
-    reader.settled()
-    reader.page.locator("#slider").press("ArrowLeft")
-    assert np.abs(reader.settled() - drawn).max() < 0.2
-
-
 def test_the_theme_can_be_chosen(read):
     reader = read(color_scheme="light")
     colour = "getComputedStyle(document.body).backgroundColor"

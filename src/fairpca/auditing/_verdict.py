@@ -116,6 +116,7 @@ def of_release(verdict: Verdict, bound: Any, limit: float = 0.1) -> Verdict:
         answer=f"{opening}: {most}. Of the projections before the release: {verdict.answer}",
         promise=bound.promise,
         certainty=f"with {100 * bound.confidence:g} % confidence, for all classifiers at once.",
+        findings=[f"Before the release, {each}" for each in verdict.findings],
         steps=["Hand on the released rows only, not the projections.", *([] if fair else verdict.steps)],
         at_most=bound.upper_bound,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing import projections
-from fairpca.inference import PAIRED_ROWS, SAMPLE_ROWS, SHARE_OF_CHANCE, chance_levels, measure
+from fairpca.inference import PAIRED_ROWS, SAMPLE_ROWS, chance_levels, measure
 from fairpca.report._before import share_kept
 from fairpca.report._case import Case
 from fairpca.report._colouring import Colouring
@@ -115,7 +115,8 @@ def _new_rows(case: Case, Z: FloatArray, bandwidth: float) -> tuple[FloatArray, 
     generator = np.random.default_rng(case.random_state)
     seen = rows if rows.n_rows <= PAIRED_ROWS else rows.sample(SAMPLE_ROWS, generator)
     levels = chance_levels(seen, bandwidth)
-    return measure(rows, bandwidth, SHARE_OF_CHANCE * levels).values, levels
+    # A hundredth of the chance level is less than a picture shows.
+    return measure(rows, bandwidth, 0.01 * levels).values, levels
 
 
 def _own(attributes: list[str], colouring: Colouring) -> list[int]:

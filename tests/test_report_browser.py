@@ -152,7 +152,7 @@ def test_arrow_keys_move_curves_and_numbers(read, moves):
     assert reader.value() == 1
     slider.press("End")
     moved = reader.settled()
-    assert reader.value() == 4
+    assert reader.value() == 5
     assert np.abs(moved - start).max() > 5
     assert all(
         reader.text(f"#now-{name}") != number
@@ -160,7 +160,7 @@ def test_arrow_keys_move_curves_and_numbers(read, moves):
     )
     assert reader.page.locator("#mark-new-0").get_attribute("x") != mark
     said = slider.get_attribute("aria-valuetext")
-    assert said.startswith("Step 5 of 5: keeps ")
+    assert said.startswith("Step 6 of 6: keeps ")
     assert reader.text("#now-variance") in said
     slider.press("Home")
     assert np.abs(reader.settled() - start).max() < 0.2
@@ -265,7 +265,7 @@ def test_in_a_notebook_it_works_in_its_frame(chromium, files):
     page.set_content(frame)
     inside = page.frame_locator("iframe")
     inside.locator("#slider").press("End")
-    assert inside.locator("#slider").input_value() == "4"
-    assert "Step 5 of 5" in inside.locator("#slider").get_attribute("aria-valuetext")
+    assert inside.locator("#slider").input_value() == "5"
+    assert "Step 6 of 6" in inside.locator("#slider").get_attribute("aria-valuetext")
     page.close()
     assert wrong == []

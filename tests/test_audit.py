@@ -242,8 +242,7 @@ def test_words_tables_and_pictures(halves, tmp_path):
     told = audit(None, new, others["y"], sensitive_features=others[["sex", "age"]], **settings)
     words = str(told)
     assert "With 95 % confidence the MMD^2 of the population is at most" in words
-    assert "Verdict: groups can still be told apart in this projection" in words
-    assert "predicts" in words
+    assert words.startswith("Verdict: Not fair enough: the data reveal sex and age")
     assert "A logistic regression of the labels is right on" in words
     assert json.loads(json.dumps(told.to_dict()))["n_rows"] == 500
     assert isinstance(told.to_frame(), pd.DataFrame)
@@ -253,7 +252,7 @@ def test_words_tables_and_pictures(halves, tmp_path):
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [m["name"] for m in told.measures]
     by_lot = np.random.default_rng(3).permutation(np.arange(500) % 2)
     alike = str(audit(None, new, sensitive_features=by_lot, **settings))
-    assert "no difference was found beyond chance. That is no proof of none" in alike
+    assert alike.startswith("Verdict: Not shown to be fair for the attribute")
 
 
 @pytest.mark.parametrize(

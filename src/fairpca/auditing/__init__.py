@@ -15,5 +15,13 @@ from fairpca.auditing._promise_certificate import (
     load_certificate as load_certificate,
 )
 from fairpca.auditing._reduction import projections as projections
+from fairpca.auditing._remedies import with_remedies as with_remedies
 from fairpca.auditing._result import AuditResult as AuditResult
+from fairpca.auditing._verdict import (
+    ADVERSARY_NAMES as ADVERSARY_NAMES,
+    Verdict as Verdict,
+    judge as judge,
+    of_release as of_release,
+    points as points,
+)
 from fairpca.auditing._verify import verify as verify

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from fairpca._utils.progress import Say
 from fairpca.auditing._certificate import Certificate
 from fairpca.auditing._gate import Figure, breaches, figures_of
 from fairpca.auditing._reduction import Origin
+from fairpca.auditing._verdict import Verdict, judge
 from fairpca.comparison import Compared
 from fairpca.exceptions import LimitExceededError
 from fairpca.inference import (
@@ -151,6 +153,8 @@ class AuditResult:
         Sizes.
     origin : Origin
         Fingerprints, terms and seed: what has to be the same for the same numbers.
+    remedies : sequence of str, default=()
+        What would help where groups differ too much, as far as that was tried on these rows.
     """
 
     any_classifier: AnyClassifierBound | None
@@ -164,6 +168,7 @@ class AuditResult:
     n_components: int
     n_permutations: int
     origin: Origin = field(repr=False, compare=False)
+    remedies: Sequence[str] = ()
 
     @property
     def worst(self) -> dict[str, Any]:
@@ -201,8 +206,18 @@ class AuditResult:
 
     @property
     def verdict(self) -> str:
-        """What follows from all findings, in a sentence."""
-        return verdict(self)
+        """Is it fair enough, how sure, for whom, and what next, in words."""
+        return str(judge(self))
+
+    def judge(self, limit: float = 0.1) -> Verdict:
+        """Say whether gaps between groups are small enough, and how sure that is, as fields that `str` puts in words.
+
+        Parameters
+        ----------
+        limit : float, default=0.1
+            The largest gap that is fair enough: of rates, or of means of smooth scores with values between -1 and 1.
+        """
+        return judge(self, limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all findings as plain numbers, lists and dicts."""
@@ -301,33 +316,7 @@ def text_of(audit: "AuditResult") -> str:
         lines += [f"  {_of_adversary(record)}" for record in audit.adversaries] + [""]
     for record in audit.parity:
         lines += [_of_task(record), ""]
-    return "\n".join([*lines, verdict(audit)])
-
-
-def verdict(audit: "AuditResult") -> str:
-    """Return what follows from all findings.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        The findings.
-    """
-    alpha = 1.0 - audit.confidence
-    predicting = [r for r in audit.adversaries if r["p_value"] * len(audit.adversaries) < alpha]
-    found = [f"the groups differ more than random ones (p = {_p(audit.p_value)} for all measures and scales together)"]
-    found = found if audit.p_value < alpha else []
-    if predicting:
-        best = min(predicting, key=lambda record: record["p_value"])
-        found.append(f"{_adversary(best)} predicts {best['attribute'] or 'the attribute'} from it ({_score(best)})")
-    if found:
-        return f"Verdict: groups can still be told apart in this projection: {'; '.join(found)}."
-    limit = (
-        "" if math.isnan(audit.upper_bound) else f" What can be said is that MMD^2 is at most {audit.upper_bound:.2g}."
-    )
-    return (
-        "Verdict: no difference was found beyond chance. That is no proof of none: with more rows a smaller one would "
-        f"show.{limit}"
-    )
+    return "\n".join([audit.verdict, "", *lines]).rstrip()
 
 
 def _on_fit(overlap: Overlap | None) -> str:

@@ -105,6 +105,10 @@ def fit(
             help="Certify a release: no decision made from it has a gap above this, as 0.10.", show_default=False
         ),
     ] = None,
+    points: Annotated[
+        int, typer.Option(help="People whose coordinates the report draws; by default it draws densities.", max=600)
+    ] = 0,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Print the report to a PDF too, by a browser on PATH.")] = False,
     seed: given.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("fairpca-out"),
     as_json: given.AsJson = False,
@@ -113,7 +117,7 @@ def fit(
     from fairpca.cli._fit import run_fit
 
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, gate, as_json))
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, gate, points, pdf, as_json))
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")
@@ -156,7 +160,7 @@ def audit(
     seed: given.Seed = 0,
     as_json: given.AsJson = False,
 ) -> None:
-    """Say how much the columns of a table, or a model's projections of them, reveal about protected attributes."""
+    """Say how much the columns of a table, or a model's projections of them, reveal of protected attributes."""
     from fairpca.cli._audit import check_asked, run_audit, show_audited
     from fairpca.cli._gate import check_gate
 

@@ -1,4 +1,4 @@
-"""fairpca audit: how much the columns of a table, or a model's projections of them, tell about attributes."""
+"""fairpca audit: how much the columns of a table, or a model's projections of them, reveal of attributes."""
 # SPDX-License-Identifier: MIT
 
 import warnings
@@ -10,11 +10,11 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import audit
 from fairpca._utils.typing import AnyArray
-from fairpca.auditing import AuditResult
+from fairpca.auditing import AuditResult, with_remedies
 from fairpca.cli._gate import held
 from fairpca.cli._model import check_table_of_fit, rows_for, rows_of_fit, table_model
 from fairpca.cli._options import Gate, Table, Terms
-from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_audit
+from fairpca.cli._output import Stages, check_file, out, plain, print_json, show_numbers
 from fairpca.cli._phrases import option_of
 from fairpca.cli._study import known
 from fairpca.comparison import People
@@ -126,7 +126,8 @@ def audit_model(
             # Said once, in the refusal.
             warnings.simplefilter("ignore", TrainingRowsWarning)
         X, people = part(prepared, held_out)
-        return audit(model.reduction_, X, **known(people), fitted_rows=rows, random_state=seed, callback=stages.say)
+        found = audit(model.reduction_, X, **known(people), fitted_rows=rows, random_state=seed, callback=stages.say)
+        return found if model.release_ else with_remedies(found, model.model_, X, people, model.encoder.slices)
 
 
 def part(prepared: PreparedTable, held_out: bool) -> tuple[AnyArray, People]:
@@ -168,7 +169,9 @@ def show_audited(found: AuditResult, certificate: Path | None, trust_rows: bool,
     if as_json:
         print_json(found.to_dict() | {"verdict": found.verdict})
     else:
-        show_audit(out(), found)
+        console = out()
+        console.print(plain(found.verdict))
+        show_numbers(console, found)
         if certificate is not None:
-            out().print(f"certificate: {plain(str(certificate))}")
+            console.print(f"certificate: {plain(str(certificate))}")
     return held(found.figures, gate)

@@ -12,7 +12,7 @@ from fairpca.datasets import available, write_table
 
 
 def run_datasets(name: str | None, file: Path | None, data_home: Path | None, as_json: bool) -> None:
-    """List the data sets, tell of one, or write its table to a file.
+    """List the data sets, describe one, or write its table to a file.
 
     Parameters
     ----------

@@ -70,8 +70,8 @@ def run_demo(console: Console, output: Path, tolerance: float, seed: int) -> Non
     console.print(table(reports, split, tolerance))
     train, test = (chance_level(fair, X, a) for X, a in ((split.X_train, split.a_train), (split.X_test, split.a_test)))
     console.print(
-        "MMD^2: how different the projected groups are as distributions. Random groups of this size would differ by "
-        f"about {train:.4f} on the training rows and {test:.4f} on the held-out ones. "
+        "MMD^2: how different the projected groups are as distributions. Random groups of these "
+        f"sizes would differ by about {train:.4f} on the training rows and {test:.4f} on the held-out ones. "
         "Parity gap: the difference in positive predictions between the groups, for a support vector machine "
         "trained on the projected training rows. The age group is one of the columns, as in the paper."
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from fairpca.auditing import AuditResult, Certificate
-from fairpca.cli._fit_files import FILES, Fitted, metrics, write
+from fairpca.auditing import AuditResult, Certificate, with_remedies
+from fairpca.cli._fit_files import FILES, PDF, Fitted, metrics, write
 from fairpca.cli._gate import check_gate, held
 from fairpca.cli._guard import NOT_MET
 from fairpca.cli._options import FitTerms, Gate, Table
@@ -21,12 +21,13 @@ from fairpca.cli._output import (
     out,
     plain,
     print_json,
-    show_audit,
+    show_numbers,
 )
 from fairpca.cli._path import trade_off
 from fairpca.cli._phrases import in_options
 from fairpca.cli._promise import FILES as OF_PROMISE, check_people, check_promise, promised, show_promise
 from fairpca.cli._study import audited, fitted, plain_pca, read
+from fairpca.report import Report, find_browser
 from fairpca.table_model import HeldOut
 from fairpca.tables import PreparedTable, Roles
 
@@ -74,6 +75,9 @@ def find(
     before = plain_pca(model, prepared, stages)
     prepared.release()
     found, found_before = (audited(each, prepared, seed, stages) for each in (model, before))
+    stages.say("looking for what would help")
+    revealing = [copy.column for copy in prepared.near_copies]
+    found = with_remedies(found, model, prepared.X_new, prepared.people_new, prepared.encoder.slices, revealing)
     certificate, reasons = certified(found)
     ended["audit"] = time.perf_counter()
     path, remarks = trade_off(model, before, prepared, seed, stages) if with_path else (None, ())
@@ -142,7 +146,7 @@ def show_notes(console: Console, notes: Iterable[str]) -> None:
         console.print(f"[yellow]note:[/yellow] {plain(in_options(note))}")
 
 
-def show(found: Fitted, files: dict[str, str], shown: int) -> None:
+def show(found: Fitted, files: dict[str, str], report: Report, shown: int) -> None:
     """Print the answer in words, the notes that were not shown yet, and where the files are.
 
     Parameters
@@ -151,17 +155,20 @@ def show(found: Fitted, files: dict[str, str], shown: int) -> None:
         What was found.
     files : dict of str to str
         What is where.
+    report : Report
+        Has the verdict.
     shown : int
         How many of the notes were shown before.
     """
     console = out()
+    console.print(f"\n{plain(report.verdict)}")
     if found.promise is not None:
         show_promise(console, found.promise)
     console.print(f"\n{plain(found.model.summary())}")
     kept = 100 * float(found.before.explained_variance_ratio_.sum())
     console.print(f"Plain PCA keeps {kept:.1f} % of the variance.")
     console.print(f"\n[bold]On the {found.audit.n_rows:,} rows held out[/bold]")
-    show_audit(console, found.audit)
+    show_numbers(console, found.audit)
     show_notes(console, found.notes[shown:])
     console.print("\n[bold]Files[/bold]")
     for what, path in files.items():
@@ -180,6 +187,8 @@ def run_fit(
     with_path: bool,
     promise: float | None,
     gate: Gate,
+    n_points: int,
+    pdf: bool,
     as_json: bool,
 ) -> int:
     """Fit a model to a table, audit it on held-out rows, and write everything into a folder.
@@ -204,6 +213,10 @@ def run_fit(
         As above.
     gate : Gate
         Limits of figures.
+    n_points : int
+        Rows that the report draws as points.
+    pdf : bool
+        Whether the report is printed to a PDF as well.
     as_json : bool
         Whether the numbers are printed as JSON.
 
@@ -215,7 +228,9 @@ def run_fit(
     asked.check_people(roles)
     check_gate(gate, [choice.table])
     check_promise(promise, asked)
-    check_folder(folder, [*FILES.values(), *OF_PROMISE.values()], [choice.table])
+    if pdf:
+        find_browser()
+    check_folder(folder, [*FILES.values(), *OF_PROMISE.values(), PDF], [choice.table])
     began = time.perf_counter()
     with Stages() as stages:
         prepared, used, said = read(choice, roles, share, seed, stages)
@@ -224,12 +239,12 @@ def run_fit(
             if not as_json:
                 show_columns(prepared, notes)
             found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, promise, notes, stages, began)
-            with nothing_on_failure(folder / name for name in (*FILES.values(), *OF_PROMISE.values())):
-                files = write(found, folder, stages)
-    document = metrics(found, files)
+            with nothing_on_failure(folder / name for name in (*FILES.values(), *OF_PROMISE.values(), PDF)):
+                files, report = write(found, folder, stages, n_points, pdf)
+    document = metrics(found, files, report.summary["verdict"])
     if as_json:
         print_json(document)
     else:
-        show(found, files, len(notes))
+        show(found, files, report, len(notes))
     code = held(found.figures, gate)
     return code if found.model.converged_ else NOT_MET

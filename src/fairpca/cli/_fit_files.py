@@ -17,7 +17,7 @@ from fairpca.cli._options import Table
 from fairpca.cli._output import Stages, finite
 from fairpca.cli._promise import Promised, write_promise
 from fairpca.cli._study import known
-from fairpca.report import About, make_report
+from fairpca.report import About, Report, make_report
 from fairpca.saving import rows_beside
 from fairpca.table_model import HeldOut, TableModel
 from fairpca.tables import PreparedTable, Roles, write_projections
@@ -32,6 +32,8 @@ FILES = {
     "metrics": "metrics.json",
 }
 """What is written, and what it is called."""
+
+PDF = "report.pdf"
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Fitted:
         return [promised, *(figure for figure in found if figure.name != "promise")]
 
 
-def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
+def metrics(found: Fitted, files: dict[str, str], verdict: dict[str, Any]) -> dict[str, Any]:
     """Return all numbers, as plain types.
 
     Parameters
@@ -97,6 +99,8 @@ def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
         What was found.
     files : dict
         What is where.
+    verdict : dict
+        What follows, see `Report.summary`.
     """
     model, prepared = found.model, found.prepared
     return {
@@ -109,6 +113,7 @@ def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
             "held_out_share": found.held_out.share,
             "seed": found.held_out.random_state,
         },
+        "verdict": verdict,
         "columns": prepared.columns,
         "notes": list(found.notes),
         "promise": None if found.promise is None else found.promise.to_dict(),
@@ -131,7 +136,9 @@ def metrics(found: Fitted, files: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
+def write(
+    found: Fitted, folder: Path, stages: Stages, n_points: int = 0, pdf: bool = False
+) -> tuple[dict[str, str], Report]:
     """Write all files, each whole or not at all.
 
     Parameters
@@ -142,11 +149,17 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         Where to.
     stages : Stages
         Told how far it is.
+    n_points : int, default=0
+        Rows that the report draws as points.
+    pdf : bool, default=False
+        Whether the report is printed to a PDF as well.
 
     Returns
     -------
     files : dict of str to str
         What is where.
+    report : Report
+        The report, which has the verdict.
     """
     files = {what: str(folder / name) for what, name in FILES.items()}
     model, parts = found.model, (found.roles, found.held_out, found.choice.options())
@@ -164,7 +177,7 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         # One of another fit must not stay beside this model.
         Path(files.pop("certificate")).unlink(missing_ok=True)
     stages.say("writing the report")
-    make_report(
+    report = make_report(
         model,
         found.prepared.X_new,
         **known(found.prepared.people_new),
@@ -175,12 +188,17 @@ def write(found: Fitted, folder: Path, stages: Stages) -> dict[str, str]:
         release=None if found.promise is None else found.promise.release,
         about=about(found),
         file=files["report"],
+        n_points=n_points,
         random_state=found.held_out.random_state,
     )
+    if pdf:
+        files["pdf"] = str(report.save(folder / PDF))
     with writing(Path(files["metrics"])) as temporary:
-        text = json.dumps(finite(metrics(found, files)), ensure_ascii=False, allow_nan=False, indent=1)
+        text = json.dumps(
+            finite(metrics(found, files, report.summary["verdict"])), ensure_ascii=False, allow_nan=False, indent=1
+        )
         temporary.write_text(text + "\n", encoding="utf-8")
-    return files
+    return files, report
 
 
 def write_rows(found: Fitted, file: str, reduction: Any, stages: Stages, row_numbers: bool = True) -> None:

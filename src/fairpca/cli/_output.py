@@ -135,8 +135,8 @@ def out() -> Console:
     return Console(highlight=False, soft_wrap=True)
 
 
-def show_audit(console: Console, found: AuditResult) -> None:
-    """Print what an audit has found: each measure, the adversaries that read most, the verdict.
+def show_numbers(console: Console, found: AuditResult) -> None:
+    """Print the numbers of an audit: each measure, and the best adversary of each attribute.
 
     Parameters
     ----------
@@ -148,14 +148,14 @@ def show_audit(console: Console, found: AuditResult) -> None:
     if found.any_classifier is not None:
         console.print(plain(str(found.any_classifier)))
     at_most = f"at most\n({100 * found.confidence:g} %)"
-    headings = ("compared", "rows", "MMD²", "by\nchance", "p over\nscales", at_most)
+    headings = ("compared", "rows", "MMD²", "chance\nlevel", "p", at_most)
     rows = [
         (
             measure["name"],
             " and ".join(f"{n:,}" for n in measure["sides"] or [measure["n_rows"]]),
             f"{measure['mmd2']:.2g}",
             f"{measure['chance_level']:.2g}",
-            f"{measure['p_value_scales']:.2g}",
+            f"{measure['p_value_adjusted']:.2g}",
             "not known" if math.isnan(measure["upper_bound"]) else f"{measure['upper_bound']:.2g}",
         )
         for measure in found.measures
@@ -163,12 +163,11 @@ def show_audit(console: Console, found: AuditResult) -> None:
     console.print(numbers_table("", headings, rows))
     for attribute, record in best_readers(found.adversaries).items():
         score = f"R² {record['r2']:.2f}" if "r2" in record else f"AUC {record['auc']:.2f}"
-        console.print(f"{plain(attribute or 'the attribute')} is read best by {record['adversary']}: {score}.")
-    console.print(plain(found.verdict))
+        console.print(f"Best adversary of {plain(attribute or 'the attribute')}: {record['adversary']}, {score}.")
 
 
 def best_readers(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the adversary that reads each attribute best.
+    """Return the adversary that predicts each attribute best.
 
     Parameters
     ----------
@@ -184,7 +183,7 @@ def best_readers(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]
 
 
 def reading(record: dict[str, Any]) -> float:
-    """Return how well an adversary reads an attribute: its AUC, or R^2.
+    """Return how well an adversary predicts an attribute: its AUC, or R^2.
 
     Parameters
     ----------

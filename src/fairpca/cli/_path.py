@@ -15,15 +15,10 @@ from fairpca.cli._output import Stages, check_file, numbers_table, out, plain, p
 from fairpca.cli._study import known
 from fairpca.comparison import Terms
 from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning
+from fairpca.solvers import Budget
 from fairpca.tables import PreparedTable, Roles, prepare
 
 HEADINGS = ("tolerance", "mmd2", "variance_kept", "met")
-
-PATH_ROWS = 2_000
-"""Rows on which the trade-off is traced: it is drawn, not used."""
-
-N_POINTS = 8
-"""Points of a curve that a slider moves along."""
 
 
 def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Path | None, as_json: bool) -> int:
@@ -63,7 +58,7 @@ def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Pat
     if file is not None:
         write_curve(file, rows)
     if as_json:
-        print_json({"n_components": path.models_[0].n_components_, "path": rows})
+        print_json({"n_components": path.models_[0].n_components_, "path": rows, "advice": advice(path)})
     else:
         shown = [
             (f"{row['tolerance']:.2g}", f"{row['mmd2']:.2g}", f"{100 * row['variance_kept']:.1f} %", _yes(row["met"]))
@@ -71,9 +66,35 @@ def run_path(choice: Table, roles: Roles, asked: PathTerms, seed: int, file: Pat
         ]
         title = f"Variance kept by {path.models_[0].n_components_} components"
         out().print(numbers_table(title, ("tolerance", "MMD²", "variance kept", "met"), shown))
+        out().print(advice(path))
         if file is not None:
             out().print(f"curve: {plain(str(file))}")
     return 0 if all(row["met"] for row in rows) else 1
+
+
+def advice(path: FairPCAPath) -> str:
+    """Return which tolerance to take, and why, in two sentences.
+
+    Parameters
+    ----------
+    path : FairPCAPath
+        The fitted path.
+    """
+    chance, kept = path.models_[0].chance_level_, 100 * path.variances_
+    level = f"random groups of this size would differ by about {chance:.2g}"
+    if path.mmd2s_[0] <= chance:
+        return f"Plain PCA is fair enough on these rows: its MMD² is {path.mmd2s_[0]:.2g}, and {level}."
+    enough = np.flatnonzero(path.converged_ & (path.mmd2s_ <= chance))
+    if not len(enough):
+        return (
+            f"No tolerance of this path reaches the chance level: {level}. Ask for fewer components, or drop columns."
+        )
+    k = int(enough[0])
+    return (
+        f"Take --tolerance {path.tolerances_[k]:.2g}: it keeps {kept[k]:.1f} % of the variance, "
+        f"{kept[0] - kept[k]:.1f} points less than the loosest, and {level}. Stricter tolerances cost variance "
+        "and change little for new people."
+    )
 
 
 def curve(path: FairPCAPath) -> list[dict[str, Any]]:
@@ -95,9 +116,15 @@ def _yes(met: bool) -> str:
 
 
 def trade_off(
-    model: FairPCA, before: FairPCA, prepared: PreparedTable, seed: int, stages: Stages
+    model: FairPCA,
+    before: FairPCA,
+    prepared: PreparedTable,
+    seed: int,
+    stages: Stages,
+    n_points: int = 5,
+    most_rows: int = 1_000,
 ) -> tuple[FairPCAPath | None, tuple[str, ...]]:
-    """Trace the trade-off from plain PCA to half of the model's tolerance, on some of the rows where they are many.
+    """Trace the trade-off from plain PCA to the model, on some of the rows where they are many.
 
     Parameters
     ----------
@@ -109,6 +136,10 @@ def trade_off(
         Draws some of them.
     stages : Stages
         Told how it goes.
+    n_points : int, default=5
+        Models before that of the fit, which is the last step of the slider.
+    most_rows : int, default=1,000
+        Rows at most: what is drawn is measured on the held-out rows, and only the model of the fit is used.
 
     Returns
     -------
@@ -119,17 +150,19 @@ def trade_off(
     """
     stages.say("tracing the trade-off")
     n_rows = len(prepared.X_train)
-    few = n_rows > PATH_ROWS
-    rows = np.sort(np.random.default_rng(seed).choice(n_rows, PATH_ROWS, replace=False)) if few else slice(None)
+    few = n_rows > most_rows
+    rows = np.sort(np.random.default_rng(seed).choice(n_rows, most_rows, replace=False)) if few else slice(None)
     people = {name: _taken(table, rows) for name, table in known(prepared.people_train).items()}
     settings = dict(vars(Terms.of(model))) | {
         "n_components": model.n_components_,
         "bandwidth": model.bandwidth if model.bandwidth == "scales" else model.bandwidth_,
         "small_groups": "merge" if few else model.small_groups,
         "random_state": seed,
+        # A curve shows a ten-thousandth of the variance and no more.
+        "solver": Budget(gain_tolerance=1e-4, n_starts=1),
     }
-    strictest = 0.5 * model.tolerance_
-    tolerances = np.geomspace(max(before.mmd2_, 4 * strictest), strictest, N_POINTS).tolist()
+    loosest = max(before.mmd2_, 4 * model.tolerance_)
+    tolerances = np.geomspace(loosest, model.tolerance_, n_points + 1)[:-1].tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AttributeInTableWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -137,7 +170,7 @@ def trade_off(
             path = FairPCAPath(FairPCA(**settings), tolerances=tolerances).fit(prepared.X_train[rows], **people)
         except ValueError as error:
             return None, (f"The trade-off is not shown: {error}",)
-    return path, (f"The trade-off was traced on {PATH_ROWS:,} of the {n_rows:,} rows to fit.",) if few else ()
+    return path, (f"The trade-off was traced on {most_rows:,} of the {n_rows:,} rows to fit.",) if few else ()
 
 
 def _taken(table: Any, rows: Any) -> Any:

@@ -88,8 +88,23 @@ class Plan:
             lines.append(f"  {_rows(self.today)} show at most {self.supported:.2g}.")
         if self.needed is None and self.today is None:
             lines += [f"  {n:,} rows in all show at most {e:.2g}." for n, e in self._few()]
-        lines.append(f"Reckoned from {self.source}. Groups that differ a little need more rows than that.")
+        lines += [f"Computed from {self.source}. Groups that differ a little need more rows than that.", self.advice]
         return "\n".join(lines)
+
+    @property
+    def advice(self) -> str:
+        """What follows, in a sentence."""
+        if self.needed is None or self.target is None:
+            return "Next: name the bound that you need, and the plan says how many rows it takes."
+        rows = sum(self.needed)
+        if self.today is None:
+            return f"Next: hold out {rows:,} rows for the audit, and fit on others."
+        short = rows - sum(self.today)
+        if short <= 0:
+            return "Next: today's rows are enough. Hold them out for the audit, and fit on others."
+        return (
+            f"Next: hold out {short:,} rows more than today's, or plan for {self.supported:.2g}, which these can show."
+        )
 
     def _few(self) -> list[tuple[int, float]]:
         step = max(1, (len(self.n_rows) - 1) // 4)

@@ -11,9 +11,6 @@ from fairpca._utils.typing import FloatArray
 from fairpca.metrics import communality
 from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
-_TIE = 1e-4
-"""Eigenvalues of a projection matrix, which lie in [0, 1], count as equal below this difference."""
-
 
 class CommunalityDisplay:
     """Box plot of the communality of one feature over splits, a box for each method.
@@ -165,7 +162,8 @@ def projection_spectrum(estimator: Any, X: Any) -> tuple[FloatArray, FloatArray]
     rows = (np.asarray(X, dtype=np.float64) - estimator.mean_) / getattr(estimator, "scale_", 1.0)
     rows -= rows.mean(axis=0)
     covariance = rows.T @ rows
-    edges = np.flatnonzero(-np.diff(values) > _TIE) + 1
+    # Eigenvalues of a projection matrix lie in [0, 1]; closer ones are equal but for rounding and the solver.
+    edges = np.flatnonzero(-np.diff(values) > 1e-4) + 1
     blocks = np.split(np.arange(len(values)), edges)
     variances = [_decreasing_variances(covariance, vectors[:, block]) for block in blocks]
     return np.clip(values, 0.0, 1.0), np.concatenate(variances) / np.trace(covariance)

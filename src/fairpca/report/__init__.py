@@ -1,4 +1,4 @@
-"""One page that can be handed on: what reduced data still tell, and what removing that costs.
+"""One page that can be handed on: are reduced data fair enough, how sure is that, and what does it cost.
 
 It needs jinja2: pip install 'fairpca[report]'.
 """
@@ -6,6 +6,7 @@ It needs jinja2: pip install 'fairpca[report]'.
 
 from fairpca.report._case import About
 from fairpca.report._make import Report, make_report
+from fairpca.report._print import find_browser as find_browser
 from fairpca.report._render import render_page as render_page
 
 __all__ = ["About", "Report", "make_report"]

@@ -15,9 +15,6 @@ from fairpca.auditing import projections
 from fairpca.rows import dense, is_sparse
 from fairpca.solvers import Status
 
-BLOCK_NUMBERS = 2**20
-"""Numbers that are scaled at a time, 8 MB: the table may be mapped from a file or sparse."""
-
 PLAIN = "Plain PCA"
 _PLAIN = (Status.PCA_IS_FAIR, Status.NO_SENSITIVE_FEATURES)
 
@@ -91,7 +88,9 @@ def scaled_mean(model: Any, X: Any, counts: FloatArray) -> FloatArray:
     return np.asarray(sum(weights @ rows for rows, weights in scaled_blocks(model, X, counts)) / counts.sum())
 
 
-def scaled_blocks(model: Any, X: Any, counts: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+def scaled_blocks(
+    model: Any, X: Any, counts: FloatArray, numbers: int = 2**20
+) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield some rows at a time as a model scales them, and how much each counts.
 
     Parameters
@@ -102,9 +101,11 @@ def scaled_blocks(model: Any, X: Any, counts: FloatArray) -> Iterator[tuple[Floa
         Rows.
     counts : ndarray of shape (n,)
         How much each counts.
+    numbers : int, default=2**20
+        At a time, 8 MB: the table may be mapped from a file or sparse.
     """
     table = X if is_sparse(X) else np.asarray(X)
-    for block in gen_batches(table.shape[0], max(1, BLOCK_NUMBERS // table.shape[1])):
+    for block in gen_batches(table.shape[0], max(1, numbers // table.shape[1])):
         rows = dense(table, block).astype(np.float64)
         yield np.where(model.constant_features_, 0.0, (rows - model.mean_) / model.scale_), counts[block]
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import FloatArray
-from fairpca.auditing import AuditResult, audit, projections
+from fairpca.auditing import AuditResult, audit, projections, with_remedies
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
 from fairpca.estimator import FairPCA
 from fairpca.inference import ComparedRows
@@ -38,9 +38,11 @@ class About:
     notes : sequence of str, default=()
         Sentences that a reader must know.
     command : str, default=""
-        The command line that makes the report again.
+        The command line that reproduces the report.
     features : sequence of str, default=()
         Names of the features, where the model was fitted to rows without names.
+    date : str, default=""
+        Of the report; today by default.
     """
 
     data: str = ""
@@ -50,6 +52,7 @@ class About:
     notes: Sequence[str] = ()
     command: str = ""
     features: Sequence[str] = ()
+    date: str = ""
 
 
 def about_from(about: Any) -> About:
@@ -77,7 +80,7 @@ def _from_mapping(about: Any) -> About:
         raise TypeError(f"about must be an About or a mapping of some of {allowed}; got {type(about).__name__}.")
     unknown = [repr(name) for name in about if name not in allowed]
     if unknown:
-        raise ValueError(f"about has {', '.join(unknown)}, which nobody knows; choose among {allowed}.")
+        raise ValueError(f"about has {', '.join(unknown)}, which is unknown; choose among {allowed}.")
     return About(**about)
 
 
@@ -90,7 +93,7 @@ class Side:
     Z : ndarray of shape (n, k)
         The rows after it.
     audit : AuditResult
-        What they tell.
+        What they reveal.
     variance : float
         The share of the variance that they keep.
     """
@@ -286,7 +289,7 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
     for name, ready in zip(("audit_before", "audit"), wanted.audits, strict=True):
         _check_audit(name, ready, compared, len(Z))
     origin = before_of(wanted.before, model, wanted.path, X, spread, masses)
-    found = wanted.audits[1] or audit(model, X, **vars(people), **wanted.settings)
+    found = wanted.audits[1] or _audit_after(wanted, X, people)
     found_before = wanted.audits[0] or _audit_before(origin.Z, people, terms, found, wanted.settings)
     return Case(
         model=model,
@@ -333,6 +336,17 @@ def _check_audit(name: str, ready: AuditResult | None, compared: Compared, n_row
         )
 
 
+def _audit_after(wanted: Wanted, X: Any, people: People) -> AuditResult:
+    model = wanted.model
+    names = getattr(model, "feature_names_in_", wanted.about.features)
+    if len(names) != model.n_features_in_:
+        names = [f"column {j}" for j in range(model.n_features_in_)]
+    found = audit(model, X, **vars(people), **wanted.settings)
+    columns = {str(name): slice(j, j + 1) for j, name in enumerate(names)}
+    tried: AuditResult = with_remedies(found, model, X, people, columns)
+    return tried
+
+
 def _audit_before(
     Z: FloatArray, people: People, terms: Terms, after: AuditResult, settings: dict[str, Any]
 ) -> AuditResult:
@@ -349,4 +363,4 @@ def _audit_before(
 def _title(colours: Sequence[Colouring]) -> str:
     names = [quoted(colouring.name) for colouring in colours]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"What reduced data still tell about {listed}"
+    return f"Fairness of reduced data: {listed}"

@@ -11,8 +11,8 @@ from fairpca.comparison import Compared, KnownAttribute
 from fairpca.inference import ComparedRows
 from fairpca.report._words import plain
 
+# Groups that colours and dashes keep apart; further small groups are drawn as one.
 MOST_COLOURS = 8
-MOST_ATTRIBUTES = 5
 THIRDS = ("lowest third", "middle third", "highest third")
 NO_NAME = "the sensitive attribute"
 
@@ -52,7 +52,7 @@ class Colouring:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
 
 
-def colourings(compared: Compared, rows: ComparedRows, crossed: bool) -> list[Colouring]:
+def colourings(compared: Compared, rows: ComparedRows, crossed: bool, most: int = 5) -> list[Colouring]:
     """Return the ways to colour a picture, one for each attribute.
 
     Parameters
@@ -63,11 +63,13 @@ def colourings(compared: Compared, rows: ComparedRows, crossed: bool) -> list[Co
         The same rows, which know who takes part.
     crossed : bool
         Whether combinations of attributes are compared; they come first.
+    most : int, default=5
+        Attributes at most; the audit has all of them.
     """
     takes_part = np.abs(rows.columns).max(axis=1) > 0
     groups = [each for each in compared.known if not each.is_continuous]
     known = ([_combined(groups)] if crossed and len(groups) > 1 else []) + list(compared.known)
-    return [_colouring(each, takes_part) for each in known[:MOST_ATTRIBUTES]]
+    return [_colouring(each, takes_part) for each in known[:most]]
 
 
 def _colouring(known: KnownAttribute, takes_part: BoolArray) -> Colouring:

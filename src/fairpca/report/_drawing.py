@@ -9,15 +9,12 @@ from typing import Any
 from fairpca.report._points import STEPS
 from fairpca.report._words import small
 
-ROUND = (1, 2, 5, 10)
-
-WIDTH = 360
-
+# MMD^2 below which all is drawn as this: rounding leaves no less.
 SMALLEST = 1e-7
-"""MMD^2 below which all is drawn as this."""
 
-MOST_MEASURES = 10
-MOST_ARROWS = 8
+# Width of a picture and the room around its axes, in the units of its view box.
+WIDTH, ROOM = 360, 12
+MANY_GROUPS = 5
 _DRAWN = (("before", "mmd2"), ("after", "mmd2"), ("after", "chance_level"), ("after", "upper_bound"))
 
 
@@ -70,7 +67,7 @@ def _steps(low: float, high: float, most: int) -> Iterator[float]:
     if not high > low:
         return
     power = 10.0 ** math.floor(math.log10((high - low) / most))
-    step = next(factor * power for factor in ROUND if (high - low) / (factor * power) <= most)
+    step = next(factor * power for factor in (1, 2, 5, 10) if (high - low) / (factor * power) <= most)
     for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1):
         yield k * step
 
@@ -83,9 +80,6 @@ def _decades(low: float, high: float) -> list[float]:
     return [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
 
 
-LEFT, RIGHT, BOTTOM, TOP = 12, 348, 26, 8
-
-
 def pictures(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the geometry of everything that a report draws.
 
@@ -96,24 +90,33 @@ def pictures(summary: dict[str, Any]) -> dict[str, Any]:
     """
     return {
         "measures": measures(summary["audit"]),
-        "densities": [[density(each) for each in components] for components in summary["densities"]],
+        "densities": [
+            [density(each, len(attribute["groups"])) for each in components]
+            for components, attribute in zip(summary["densities"], summary["attributes"], strict=True)
+        ],
         "scatter": None if summary["scatter"] is None else scatter(summary["scatter"]),
-        "trade_off": None if summary["trade_off"] is None else trade_off(summary["trade_off"]),
+        "trade_off": None if summary["trade_off"] is None else trade_off(summary["trade_off"], summary["attributes"]),
         "biplot": biplot(summary["loadings"]),
     }
 
 
-def measures(audit: dict[str, Any]) -> dict[str, Any]:
+def measures(audit: dict[str, Any], most: int = 10) -> dict[str, Any]:
     """Return a line for each measure: before, after, chance, and how large the population's may be."""
-    shown = shown_measures(audit)[:MOST_MEASURES]
+    shown = shown_measures(audit)[:most]
     values = [_or_zero(each[side][name]) for each in shown for side, name in _DRAWN]
-    axis = Axis(0.0, 1.05 * max(values) or 1.0, LEFT, RIGHT)
-    height = 40 * len(shown) + 28
+    high = 1.05 * max(values) or 1.0
+    low = min(max(min([value for value in values if value > 0.0], default=high), SMALLEST), high)
+    # On a straight axis all but the largest would sit at 0.
+    axis = Axis(0.8 * low, 1.2 * high, ROOM, WIDTH - ROOM, logarithmic=True)
+    if high < 20 * low:
+        axis = Axis(0.0, high, ROOM, WIDTH - ROOM)
+    height = 40 * len(shown) + 44
     return {
         "height": height,
         "ticks": axis.ticks(5),
-        "base": height - BOTTOM,
-        "zero": LEFT,
+        "base": height - 42,
+        "zero": ROOM,
+        "kind": "logarithmic axis" if axis.logarithmic else "straight axis",
         "lines": [
             {
                 "y": 40 * k + 28,
@@ -131,78 +134,102 @@ def shown_measures(audit: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: -max(_or_zero(each["after"]["upper_bound"]), each["after"]["mmd2"]))
 
 
-def density(found: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Panel:
+    """Where a density is drawn: all groups in one panel, or many groups in a small one each.
+
+    Attributes
+    ----------
+    across : Axis
+        Of the component.
+    up : Axis
+        Of the density.
+    height : int
+        Of the panel.
+    """
+
+    across: Axis
+    up: Axis
+    height: int
+
+    @classmethod
+    def of(cls, ends: Sequence[float], highest: float, n_groups: int) -> "Panel":
+        """Return the panel for so many groups."""
+        width, height = (WIDTH, 190) if n_groups < MANY_GROUPS else (WIDTH // 2, 120)
+        across = Axis(ends[0], ends[1], ROOM, width - ROOM)
+        return cls(across, Axis(0.0, highest, height - 42, 8), height)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a template needs of it."""
+        width = self.across.end + ROOM
+        return {
+            "width": width,
+            "height": self.height,
+            "base": self.up.start,
+            "ticks": self.across.ticks(6 if width == WIDTH else 3),
+            "is_small": width < WIDTH,
+            "box": [self.across.start, self.up.end, self.across.end - self.across.start, self.up.start - self.up.end],
+        }
+
+    def lines(self, curves: Sequence[Sequence[float] | None]) -> list[str | None]:
+        """Return paths of curves."""
+        return [None if curve is None else self._line(curve) for curve in curves]
+
+    def _line(self, curve: Sequence[float]) -> str:
+        low, high, last = self.across.low, self.across.high, len(curve) - 1
+        places = [
+            f"{self.across.at(low + (high - low) * k / last):g} {self.up.at(value):g}" for k, value in enumerate(curve)
+        ]
+        return "M" + "L".join(places)
+
+
+def density(found: dict[str, Any], n_groups: int) -> dict[str, Any]:
     """Return curves of the groups, before and after, in the same axes."""
-    height = 170
-    curves = [curve for side in found["curves"].values() for curve in side if curve]
-    low, high = found["range"]
-    axis = Axis(low, high, LEFT, RIGHT)
-    up = Axis(0.0, max((max(curve) for curve in curves), default=1.0), height - BOTTOM, TOP)
-    return {
-        "component": found["component"],
-        "height": height,
-        "base": height - BOTTOM,
-        "ticks": axis.ticks(),
-        "sides": {
-            name: [None if curve is None else _line(axis, up, curve) for curve in side]
-            for name, side in found["curves"].items()
-        },
-    }
-
-
-def _line(axis: Axis, up: Axis, curve: Sequence[float]) -> str:
-    low, high = axis.low, axis.high
-    last = len(curve) - 1
-    places = [f"{axis.at(low + (high - low) * k / last):g} {up.at(value):g}" for k, value in enumerate(curve)]
-    return "M" + "L".join(places)
+    highest = max((max(curve) for side in found["curves"].values() for curve in side if curve), default=1.0)
+    panel = Panel.of(found["range"], highest, n_groups)
+    sides = {name: panel.lines(side) for name, side in found["curves"].items()}
+    return {"component": found["component"], "sides": sides} | panel.to_dict()
 
 
 def scatter(found: dict[str, Any]) -> dict[str, Any]:
     """Return the axes of a picture of points, and the points of both sides."""
-    frame = plane(found["ranges"])
-    return frame | {side: places(frame, found[side]) for side in ("before", "after")}
-
-
-def plane(ranges: dict[str, list[float]]) -> dict[str, Any]:
-    """Return axes of two components."""
     height = 320
-    (left, right), (low, high) = ranges["x"], ranges["y"]
-    across, up = Axis(left, right, 34, RIGHT), Axis(low, high, height - 36, TOP)
-    return {
-        "height": height,
-        "box": [across.start, up.end, across.end - across.start, up.start - up.end],
-        "x_ticks": across.ticks(),
-        "y_ticks": up.ticks(),
-    }
+    (left, right), (low, high) = found["ranges"]["x"], found["ranges"]["y"]
+    across, up = Axis(left, right, 34, WIDTH - ROOM), Axis(low, high, height - 36, 8)
+    box = [across.start, up.end, across.end - across.start, up.start - up.end]
+    frame = {"height": height, "box": box, "x_ticks": across.ticks(), "y_ticks": up.ticks()}
+    return frame | {side: places(box, found[side]) for side in ("before", "after")}
 
 
-def places(frame: dict[str, Any], points: Sequence[int]) -> list[list[float]]:
+def places(box: Sequence[float], points: Sequence[int]) -> list[list[float]]:
     """Return where points in whole numbers are drawn."""
-    left, top, width, height = frame["box"]
+    left, top, width, height = box
     pairs = zip(points[::2], points[1::2], strict=True)
     return [[round(left + width * x / STEPS, 1), round(top + height * (1 - y / STEPS), 1)] for x, y in pairs]
 
 
-def trade_off(found: dict[str, Any]) -> dict[str, Any]:
+def trade_off(found: dict[str, Any], attributes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the moving picture at its start, and for each attribute the curve of variance against MMD^2."""
-    n_attributes = len(found["models"][0]["by_attribute"])
-    curves = [_curve(found["models"], k) for k in range(n_attributes)]
-    drawn: dict[str, Any] = {"curves": curves, "frame": None, "points": []}
-    if found["points"] is not None:
-        frame = plane(found["ranges"])
-        drawn |= {"frame": frame, "points": places(frame, found["points"][found["start"]])}
-    return drawn
+    panels = [Panel.of(found["range"], STEPS, len(attribute["groups"])) for attribute in attributes]
+    return {
+        "curves": [_curve(found["models"], k) for k in range(len(attributes))],
+        "panels": [
+            panel.to_dict() | {"lines": panel.lines(groups)}
+            for panel, groups in zip(panels, found["curves"][found["start"]], strict=True)
+        ],
+    }
 
 
 def _curve(models: Sequence[dict[str, Any]], attribute: int) -> dict[str, Any]:
     height = 240
-    rows = [{name: max(value, SMALLEST) for name, value in each["by_attribute"][attribute].items()} for each in models]
+    names = ("fitted", "new", "chance")
+    rows = [{name: max(each["by_attribute"][attribute][name], SMALLEST) for name in names} for each in models]
     shares = [100 * _or_zero(each["variance"]) for each in models]
     low = min(value for row in rows for value in row.values())
     high = max(value for row in rows for value in row.values())
-    across = Axis(low / 1.25, high * 1.25, 44, RIGHT, logarithmic=True)
+    across = Axis(low / 1.25, high * 1.25, 44, WIDTH - ROOM, logarithmic=True)
     room = 0.08 * (max(shares) - min(shares)) or 1.0
-    up = Axis(max(min(shares) - room, 0.0), max(shares) + room, height - 40, TOP)
+    up = Axis(max(min(shares) - room, 0.0), max(shares) + room, height - 40, 8)
     xs = {name: [across.at(row[name]) for row in rows] for name in ("fitted", "new")}
     ys = [up.at(share) for share in shares]
     return {
@@ -219,27 +246,40 @@ def _curve(models: Sequence[dict[str, Any]], attribute: int) -> dict[str, Any]:
     }
 
 
-def biplot(found: dict[str, Any]) -> dict[str, Any] | None:
-    """Return arrows of the columns in the plane of two components; None for one."""
+def biplot(found: dict[str, Any], most: int = 8) -> dict[str, Any] | None:
+    """Return arrows of the columns in the plane of two components, each with its name; None for one."""
     if found["n_components"] < 2:
         return None
-    size, reach = 320, 130
-    arrows = [(k, *each["loadings"][:2]) for k, each in enumerate(found["columns"][:MOST_ARROWS], start=1)]
+    size, reach = 420, 120
+    arrows = [(each["name"], *each["loadings"][:2]) for each in found["columns"][:most]]
     longest = max((math.hypot(x, y) for _, x, y in arrows), default=0.0) or 1.0
-    drawn = []
-    for number, x, y in arrows:
-        angle, length = math.atan2(y, x), reach * math.hypot(x, y) / longest
-        across, up = math.cos(angle), -math.sin(angle)
-        drawn.append(
-            {
-                "number": number,
-                "x": round(size / 2 + length * across, 1),
-                "y": round(size / 2 + length * up, 1),
-                "label_x": round(size / 2 + (length + 12) * across, 1),
-                "label_y": round(size / 2 + (length + 12) * up + 4, 1),
-            }
-        )
-    return {"size": size, "middle": size / 2, "arrows": drawn}
+    drawn = [
+        {
+            "name": name,
+            "x": round(size / 2 + reach * x / longest, 1),
+            "y": round(size / 2 - reach * y / longest, 1),
+            "side": "start" if x >= 0 else "end",
+        }
+        for name, x, y in arrows
+    ]
+    for side, step in (("start", 8), ("end", -8)):
+        _spread([each for each in drawn if each["side"] == side], step, size)
+    ends = [size / 2, *(each[name] for each in drawn for name in ("y", "label_y"))]
+    top, bottom = min(ends) - 24, max(ends) + 24
+    box = {"top": round(top), "bottom": round(bottom), "height": round(bottom) - round(top)}
+    return {"size": size, "middle": size / 2, "arrows": drawn} | box
+
+
+def _spread(arrows: list[dict[str, Any]], step: int, size: int) -> None:
+    """Put names beside the tips of their arrows, far enough apart to be read."""
+    arrows.sort(key=lambda each: float(each["y"]))
+    lowest = -math.inf
+    for each in arrows:
+        each["label_y"] = lowest = max(each["y"] + 4, lowest + 13)
+        each["label_x"] = each["x"] + step
+    beyond = max(0.0, lowest - (size - 8))
+    for each in arrows:
+        each["label_y"] = round(each["label_y"] - beyond, 1)
 
 
 def _or_zero(value: float | None) -> float:
@@ -247,4 +287,4 @@ def _or_zero(value: float | None) -> float:
 
 
 def _or_none(axis: Axis, value: float | None) -> float | None:
-    return None if value is None else axis.at(value)
+    return None if value is None else axis.at(max(value, axis.low) if axis.logarithmic else value)

@@ -12,17 +12,14 @@ from fairpca._utils.checks import check_integer
 from fairpca._utils.extras import require
 from fairpca._utils.files import writing
 from fairpca._utils.progress import say_with
-from fairpca.auditing import AuditResult
+from fairpca.auditing import AuditResult, Verdict
 from fairpca.comparison import People
 from fairpca.report._case import Case, Wanted, about_from, check_model, check_path, check_release, prepare
+from fairpca.report._print import print_page
 from fairpca.report._render import render_report
 from fairpca.report._summary import summarise
 
-_HEIGHT = 700
-"""Of the frame in a notebook, in pixels."""
-
 MOST_POINTS = 600
-MOST_BYTES = 400_000
 OF_AUDITS = ("adversaries", "confidence", "n_permutations")
 
 
@@ -47,7 +44,8 @@ class Report:
         Parameters
         ----------
         file : path
-            Where to, for example "report.html".
+            Where to, for example "report.html". One that ends in .pdf is printed by a browser that is installed:
+            Chromium, Chrome or Edge.
 
         Returns
         -------
@@ -56,18 +54,25 @@ class Report:
         """
         path = Path(file)
         with writing(path) as temporary:
-            temporary.write_text(self.html, encoding="utf-8", newline="\n")
+            if path.suffix.lower() == ".pdf":
+                print_page(self.html, temporary)
+            else:
+                temporary.write_text(self.html, encoding="utf-8", newline="\n")
         return path
 
     def __str__(self) -> str:
-        promise = [] if self.summary["promise"] is None else [self.summary["promise"]["words"]]
-        return "\n".join([*promise, self.summary["title"], "", *(said["text"] for said in self.summary["verdicts"])])
+        return f"{self.summary['title']}\n\n{self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """Is it fair enough, how sure, for whom, and what next, in words."""
+        return str(Verdict(**self.summary["verdict"]))
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, which cannot touch the notebook."""
         return (
             f'<iframe sandbox="allow-scripts" title="{html.escape(self.summary["title"])}" width="100%" '
-            f'height="{_HEIGHT}" srcdoc="{html.escape(self.html)}"></iframe>'
+            f'height="700" srcdoc="{html.escape(self.html)}"></iframe>'
         )
 
 
@@ -87,12 +92,12 @@ def make_report(
     about: Any = None,
     title: str | None = None,
     file: str | os.PathLike[str] | None = None,
-    n_points: int = 300,
+    n_points: int = 0,
     callback: Callable[[str], None] | None = None,
     random_state: int = 0,
     **audited: Any,
 ) -> Report:
-    """Say in one page how much reduced data still tell about attributes, and what removing that costs.
+    """Say in one page whether reduced data are fair enough, how sure that is, and what it costs.
 
     Parameters
     ----------
@@ -114,18 +119,19 @@ def make_report(
         What the model is compared with, in the same units. None takes the loosest model of `path` where that is plain
         PCA, else plain PCA of these rows, and the page says so.
     release : Release, default=None
-        What is released of the projections, with the certificate that it got on these rows: the page begins with its
-        promise, and says what others would have cost.
+        What is released of the projections, with the certificate that it got on these rows: the verdict is that on
+        the release, and the page says what other promises would have cost.
     audit, audit_before : AuditResult, default=None
         Audits of both on these rows, where they were made already.
     about : About or mapping, default=None
-        What else is known of the data: its name, kinds of columns, columns left out, the command that was run.
+        What else is known of the data: its name and date, kinds of columns, columns left out, the command run.
     title : str, default=None
         Of the page; at most 200 characters of it are shown.
     file : path, default=None
         Where to write the page; by default it is only returned.
-    n_points : int, default=300
-        Rows that are drawn as points, at most 600. Their coordinates can be read from the page: 0 draws none.
+    n_points : int, default=0
+        Rows that are drawn as points, at most 600. Whoever has the page can read their coordinates, so that none are
+        drawn by default: groups are shown as densities.
     callback : callable, default=None
         Called with a few words on what is being done; `print` shows them.
     random_state : int, default=0
@@ -193,10 +199,10 @@ def _check_folder(file: str | os.PathLike[str] | None) -> None:
         )
 
 
-def _small_report(case: Case) -> Report:
+def _small_report(case: Case, most_bytes: int = 400_000) -> Report:
     """Return the report of a case, with fewer points where names are so many and long that it would be large."""
     summary = summarise(case)
     report = Report(render_report(summary), summary)
-    if len(report.html.encode()) <= MOST_BYTES or not summary["n_points"]:
+    if len(report.html.encode()) <= most_bytes or not summary["n_points"]:
         return report
-    return _small_report(replace(case, n_points=summary["n_points"] // 2))
+    return _small_report(replace(case, n_points=summary["n_points"] // 2), most_bytes)

@@ -1,32 +1,19 @@
-"""The new rows as points and as densities."""
+"""The new rows as densities of their groups, and as points where these were asked for."""
 # SPDX-License-Identifier: MIT
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import gaussian_kde
 
-from fairpca._utils.typing import BoolArray, FloatArray, IntArray
+from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.report._case import Case
 from fairpca.report._colouring import Colouring
 
+# Coordinates are whole numbers from 0 to this: more digits than a screen has.
 STEPS = 999
-"""Coordinates are whole numbers from 0 to this: more digits than a screen has."""
 
-MOST_MARKS = 600
-"""Points of all attributes together, so that a page stays small."""
-
-GOLDEN = 0.6180339887498949
-
-MOST_COMPONENTS = 3
-"""Leading components whose densities are drawn."""
-
-MOST_CURVES = 120
-"""Curves of all attributes together, so that a page stays small."""
-
-N_POINTS = 41
-MOST_ROWS = 5000
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -69,22 +56,9 @@ def drawn_rows(case: Case) -> IntArray:
     """
     compared = np.any([colouring.codes >= 0 for colouring in case.colours], axis=0)
     weights = compared * (np.ones(len(compared)) if case.masses is None else case.masses)
-    size = min(case.n_points, MOST_MARKS // len(case.colours), int(np.count_nonzero(weights)))
+    size = min(case.n_points, int(np.count_nonzero(weights)))
     generator = np.random.default_rng(case.random_state)
     return generator.choice(len(weights), size, replace=False, p=weights / weights.sum()).astype(np.int64)
-
-
-def in_the_plane(Z: FloatArray) -> FloatArray:
-    """Return the two leading components; beside a single one heights that only keep points apart.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, d)
-        Projections.
-    """
-    if Z.shape[1] >= 2:
-        return Z[:, :2]
-    return np.column_stack([Z[:, 0], (np.arange(len(Z)) * GOLDEN) % 1.0])
 
 
 class Plane:
@@ -128,41 +102,36 @@ def scatter(case: Case, rows: IntArray) -> dict[str, Any] | None:
     rows : ndarray of int
         The sampled rows.
     """
-    if case.after.Z.shape[1] < 2 or not len(rows):
+    if case.after.Z.shape[1] < 2 or case.before.Z.shape[1] < 2 or not len(rows):
         return None
-    sides = {"before": case.before.Z[rows], "after": case.after.Z[rows]}
-    points = {name: in_the_plane(Z) for name, Z in sides.items()}
+    points = {"before": case.before.Z[rows, :2], "after": case.after.Z[rows, :2]}
     plane = Plane(list(points.values()))
     return {"ranges": plane.ranges, "n_beyond": plane.n_beyond} | {
         name: plane.whole(each) for name, each in points.items()
     }
 
 
-def densities(case: Case) -> list[list[dict[str, Any]]]:
-    """Return for each attribute and each leading component the densities of the groups.
+def densities(case: Case, most: int = 3) -> list[list[dict[str, Any]]]:
+    """Return for each attribute and each leading component the densities of the groups, and of all of them together.
 
     Parameters
     ----------
     case : Case
         What the report is of.
+    most : int, default=3
+        Components at most; the others are in the table of the audit.
     """
-    n_groups = sum(len(colouring.labels) for colouring in case.colours)
-    shown = range(min(case.after.Z.shape[1], MOST_COMPONENTS, max(1, MOST_CURVES // (2 * n_groups))))
+    shown = range(min(case.after.Z.shape[1], most))
     return [[_of_component(case, colouring, c) for c in shown] for colouring in case.colours]
 
 
 def _of_component(case: Case, colouring: Colouring, component: int) -> dict[str, Any]:
     sides = {name: _column(side.Z, component) for name, side in (("before", case.before), ("after", case.after))}
-    drawn = colouring.codes >= 0
-    low, high = _range(np.concatenate([values[drawn] for values in sides.values()]))
-    grid = np.linspace(low, high, N_POINTS)
-    groups = [_evenly(colouring.codes == k) for k in range(len(colouring.labels))]
+    low, high = range_of([values[colouring.codes >= 0] for values in sides.values()])
     return {
         "component": component + 1,
         "range": [low, high],
-        "curves": {
-            name: [_density(values, rows, case.masses, grid) for rows in groups] for name, values in sides.items()
-        },
+        "curves": {name: curves(values, colouring, case.masses, low, high) for name, values in sides.items()},
         "quantiles": {
             name: [_quantiles(values[colouring.codes == k]) for k in range(len(colouring.labels))]
             for name, values in sides.items()
@@ -175,25 +144,58 @@ def _column(Z: FloatArray, component: int) -> FloatArray:
     return Z[:, component] if component < Z.shape[1] else np.zeros(len(Z))
 
 
-def _range(values: FloatArray) -> tuple[float, float]:
-    """Return where nearly all values are, with some room."""
-    low, high = np.quantile(values, [0.005, 0.995])
+def range_of(pictures: Sequence[FloatArray]) -> tuple[float, float]:
+    """Return where nearly all values are, with some room.
+
+    Parameters
+    ----------
+    pictures : sequence of ndarray of shape (n,)
+        Values.
+    """
+    low, high = np.quantile(np.concatenate(pictures), [0.005, 0.995])
     room = 0.08 * (high - low) or 1.0
     return float(low - room), float(high + room)
 
 
-def _evenly(chosen: BoolArray) -> Any:
-    rows = np.flatnonzero(chosen)
-    return rows[:: max(1, len(rows) // MOST_ROWS)]
+def curves(
+    values: FloatArray, colouring: Colouring, masses: FloatArray | None, low: float, high: float, n: int = 41
+) -> list[list[float] | None]:
+    """Return the density of each group at evenly spaced places, and that of all groups together as the last.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        A component.
+    colouring : Colouring
+        The groups.
+    masses : ndarray of shape (n,) or None
+        How much each row counts.
+    low, high : float
+        Ends of the axis.
+    n : int, default=41
+        Places: as many as a curve needs to look smooth.
+    """
+    codes, grid = colouring.codes, np.linspace(low, high, n)
+    chosen = [*(codes == k for k in range(len(colouring.labels))), codes >= 0]
+    return [_density(values[rows], None if masses is None else masses[rows], grid) for rows in chosen]
 
 
-def _density(values: FloatArray, rows: Any, masses: FloatArray | None, grid: FloatArray) -> list[float] | None:
-    """Return the density of a group; None where it does not vary, or is too small to say."""
-    own = values[rows]
-    weights = None if masses is None else masses[rows]
+def _density(own: FloatArray, masses: FloatArray | None, grid: FloatArray) -> list[float] | None:
+    """Return the density of a group, of Scott's width; None where it does not vary, or is too small to say."""
     if len(own) < 3 or np.ptp(own) <= 1e-9 * np.abs(grid).max():
         return None
-    found: list[float] = np.round(gaussian_kde(own, weights=weights)(grid), 5).tolist()
+    weights = np.ones(len(own)) if masses is None else masses
+    total = float(weights.sum())
+    if total <= 0.0:
+        return None
+    spread = math.sqrt(float(np.average((own - np.average(own, weights=weights)) ** 2, weights=weights)))
+    # All rows, in bins that are finer than the places.
+    counts, edges = np.histogram(own, 10 * len(grid), (grid[0], grid[-1]), weights=weights)
+    width = max(spread * (total**2 / float(weights @ weights)) ** -0.2, edges[1] - edges[0])
+    steps = (grid[:, None] - 0.5 * (edges[1:] + edges[:-1])) / width
+    found: list[float] = (
+        (np.exp(-0.5 * steps**2) @ counts / (width * total * math.sqrt(2.0 * math.pi))).round(5).tolist()
+    )
     return found
 
 

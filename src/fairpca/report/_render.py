@@ -8,17 +8,24 @@ from importlib.resources import files
 from typing import Any
 
 from fairpca._utils.extras import require
+from fairpca.auditing import points
 from fairpca.report._drawing import pictures, shown_measures
 from fairpca.report._points import STEPS
-from fairpca.report._words import SHORT, measure_word, percent, plain, probability, score, small, thousandths
+from fairpca.report._words import (
+    best_adversary,
+    gap_of,
+    in_words,
+    in_words_of,
+    percent,
+    plain,
+    probability,
+    score,
+    small,
+    thousandths,
+)
 
-IN_A_POINT_ROW = 12
-"""Characters of a group's name beside coordinates."""
-
-NO_GROUP = "\N{EN DASH}"
-
+# Rows of comparisons and adversaries that a table lists.
 MOST_ROWS = 24
-"""Comparisons and adversaries at most that a table lists."""
 
 
 def render_report(summary: dict[str, Any]) -> str:
@@ -41,6 +48,9 @@ def render_report(summary: dict[str, Any]) -> str:
         measures=shown_measures(summary["audit"])[:MOST_ROWS],
         point_rows=_point_rows(summary),
         moving=_moving(summary, drawn),
+        most_rows=MOST_ROWS,
+        best=best_adversary(summary["audit"]),
+        parity=max(summary["audit"]["parity"], key=lambda pair: gap_of(pair["after"]), default=None),
     )
 
 
@@ -81,20 +91,17 @@ def _digest(text: str) -> str:
 
 
 def _moving(summary: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the slider needs: points of each model, places on the curves, and numbers as texts."""
+    """Return what the slider needs: densities of each model, places on the curves, and numbers as texts."""
     found = summary["trade_off"]
     if found is None:
         return None
-    frame = drawn["trade_off"]["frame"]
     return {
         "start": found["start"],
-        "points": found["points"],
-        "box": None if frame is None else frame["box"],
-        "codes": [attribute["codes"] for attribute in summary["attributes"]],
+        "densities": found["curves"],
+        "boxes": [panel["box"] for panel in drawn["trade_off"]["panels"]],
         "curves": [{name: curve[name] for name in ("fitted", "new", "y")} for curve in drawn["trade_off"]["curves"]],
         "models": [
             {
-                "tolerance": small(model["tolerance"]),
                 "variance": percent(model["variance"]),
                 "by_attribute": [{name: small(each[name]) for name in each} for each in model["by_attribute"]],
             }
@@ -123,8 +130,8 @@ def _point_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _labels(attribute: dict[str, Any]) -> list[str]:
     """Return the group of each person drawn, cut to what fits beside coordinates."""
-    names = [plain(group["label"], IN_A_POINT_ROW) for group in attribute["groups"]]
-    return [names[code] if code >= 0 else NO_GROUP for code in attribute["codes"]]
+    names = [plain(group["label"], 12) for group in attribute["groups"]]
+    return [names[code] if code >= 0 else "\N{EN DASH}" for code in attribute["codes"]]
 
 
 @cache
@@ -144,8 +151,11 @@ def _environment() -> Any:
         "probability": probability,
         "thousandths": thousandths,
         "score": score,
-        "measure_word": measure_word,
-        "cut": lambda text, most=SHORT: plain(text, most),
+        "in_words": in_words,
+        "in_words_of": in_words_of,
+        "gap": lambda record: f"{100 * gap_of(record):.1f} points",
+        "points": points,
+        "cut": lambda text, most=60: plain(text, most),
     }
     return environment
 

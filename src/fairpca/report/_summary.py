@@ -1,29 +1,27 @@
 """From a case to the facts of a report: plain numbers, texts, lists and dicts, and nothing drawn."""
 # SPDX-License-Identifier: MIT
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fairpca.auditing import AuditResult
+from fairpca.auditing import ADVERSARY_NAMES, AuditResult, judge, of_release
 from fairpca.metrics import communality
 from fairpca.report._case import Case
 from fairpca.report._colouring import NO_NAME, Colouring
 from fairpca.report._points import QUANTILES, densities, drawn_rows, scatter
 from fairpca.report._trade_off import promise, trade_off
 from fairpca.report._words import (
-    MOST_CHARACTERS,
     alerts,
     as_plain_data,
-    best_adversary,
     comparison_name,
     limits,
     notion_words,
     plain,
     tolerance_words,
-    verdicts,
 )
 from fairpca.versions import environment
 
@@ -39,25 +37,10 @@ OF_MEASURE = (
 )
 OF_ADVERSARY = ("n_rows", "auc", "balanced_accuracy", "r2", "p_value")
 OF_TASK = ("accuracy", "demographic_parity", "equal_opportunity", "equalized_odds")
-ADVERSARIES = {
-    "linear": "linear model",
-    "svm": "RBF machine",
-    "boosting": "boosted trees",
-    "neighbours": "nearest neighbours",
-}
-
-MOST_LOADINGS = 12
-"""Columns of highest communality that are listed."""
-
-MOST_COMPONENTS = 4
 PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
-MOST_CODE = 1000
 
-MOST_COLUMNS = 100
-"""Columns of a table that are listed."""
-
-MOST_OF_A_CELL = 60
-"""Characters of what is said of each."""
+# Characters of a line of code, and of a sentence that names many things.
+LONG = 1000
 
 
 def findings(case: Case) -> dict[str, Any]:
@@ -117,10 +100,10 @@ def _pairs(
 
 def _named(keys: dict[str, Any]) -> dict[str, Any]:
     named = {"attribute": attribute_name(keys["attribute"])}
-    return named | ({"adversary": ADVERSARIES[keys["adversary"]]} if "adversary" in keys else {})
+    return named | ({"adversary": ADVERSARY_NAMES[keys["adversary"]].removeprefix("a ")} if "adversary" in keys else {})
 
 
-def loadings(model: Any, names: Sequence[str] = ()) -> dict[str, Any]:
+def loadings(model: Any, names: Sequence[str] = (), most: int = 12, components: int = 4) -> dict[str, Any]:
     """Return the loadings of the columns that matter most.
 
     Parameters
@@ -129,19 +112,23 @@ def loadings(model: Any, names: Sequence[str] = ()) -> dict[str, Any]:
         The model.
     names : sequence of str, default=()
         Of its features, where it does not know them itself.
+    most : int, default=12
+        Columns of highest communality that are listed.
+    components : int, default=4
+        Components that are listed.
     """
     live = model.components_[: max(model.n_live_components_, 1)]
     shares = communality(live)
     known = getattr(model, "feature_names_in_", names)
-    order = np.argsort(-shares, kind="stable")[:MOST_LOADINGS]
+    order = np.argsort(-shares, kind="stable")[:most]
     return {
-        "n_components": min(len(live), MOST_COMPONENTS),
+        "n_components": min(len(live), components),
         "n_columns": live.shape[1],
-        "explained": model.explained_variance_ratio_[:MOST_COMPONENTS].tolist(),
+        "explained": model.explained_variance_ratio_[:components].tolist(),
         "columns": [
             {
                 "name": plain(known[j]) if len(known) == live.shape[1] else f"column {j}",
-                "loadings": live[:MOST_COMPONENTS, j].tolist(),
+                "loadings": live[:components, j].tolist(),
                 "communality": float(shares[j]),
             }
             for j in order.tolist()
@@ -159,7 +146,7 @@ def origin(case: Case) -> dict[str, Any]:
     """
     known, installed = case.after.audit.origin, environment()
     return {
-        "command": plain(case.about.command, MOST_CODE),
+        "command": plain(case.about.command, LONG),
         "python": _lines(case),
         "versions": {package: installed["versions"][package] for package in PACKAGES} | {"Python": installed["python"]},
         "random_state": case.random_state,
@@ -173,11 +160,11 @@ def origin(case: Case) -> dict[str, Any]:
 def _lines(case: Case) -> list[str]:
     tables = case.people.tables
     known = (", y" if "y" in tables else "") + "".join(f", {name}=..." for name in tables if name != "y")
-    lines = ["from fairpca import FairPCA, FairPCAPath", f"model = {plain(repr(case.model), MOST_CODE)}"]
+    lines = ["from fairpca import FairPCA, FairPCAPath", f"model = {plain(repr(case.model), LONG)}"]
     lines.append(f"model.fit(X_train{known})")
     along = ""
     if case.path is not None:
-        lines.append(f"path = {plain(repr(case.path), MOST_CODE)}.fit(X_train{known})")
+        lines.append(f"path = {plain(repr(case.path), LONG)}.fit(X_train{known})")
         along = ", path=path"
     return [*lines, f'model.report(X_new{known}{along}, random_state={case.random_state}, file="report.html")']
 
@@ -187,7 +174,7 @@ def _certificate(audit: AuditResult) -> dict[str, Any]:
     try:
         certificate = audit.certificate()
     except ValueError as reason:
-        return {"granted": False, "text": plain(reason, MOST_CODE)}
+        return {"granted": False, "text": plain(reason, LONG)}
     measures = [measure | {"name": comparison_name(measure["name"])} for measure in certificate.measures]
     return {"granted": True, "text": str(replace(certificate, measures=measures))}
 
@@ -213,31 +200,44 @@ def summarise(case: Case) -> dict[str, Any]:
         "densities": densities(case),
         "quantiles": list(QUANTILES),
         "scatter": scatter(case, rows),
-        "trade_off": trade_off(case, rows),
+        "trade_off": trade_off(case),
+        "verdict": _verdict(case),
         "loadings": loadings(case.model, case.about.features),
         "origin": origin(case),
         "about": _about(case),
     }
     summary: dict[str, Any] = as_plain_data(facts)
     return summary | {
-        "best_adversary": best_adversary(summary["audit"]),
         "alerts": alerts(case.model, summary),
-        "verdicts": verdicts(summary),
         "limits": limits(summary),
     }
+
+
+def _verdict(case: Case) -> dict[str, Any]:
+    said = judge(case.after.audit)
+    if case.release is not None:
+        said = of_release(said, case.release.certificate_)
+    return {name: _plain_texts(value) for name, value in said.to_dict().items()}
+
+
+def _plain_texts(value: Any) -> Any:
+    if isinstance(value, list):
+        return [plain(each, LONG) for each in value]
+    return plain(value, LONG) if isinstance(value, str) else value
 
 
 def _asked(case: Case) -> dict[str, Any]:
     model = case.model
     return {
         "data": plain(case.about.data),
+        "date": plain(case.about.date) or datetime.date.today().isoformat(),
         "n_rows": case.n_rows,
         "n_rows_fitted": model.n_samples_,
         "held_out": case.about.held_out,
         "n_columns": model.n_features_in_,
         "n_components": model.n_components_,
         "n_live_components": model.n_live_components_,
-        "weighted": case.masses is not None,
+        "weighted": case.people.sample_weight is not None,
         "notion": notion_words(model.fairness),
         "tolerance": tolerance_words(model),
         "left_out": [plain(words) for words in case.compared.left_out],
@@ -261,21 +261,21 @@ def _attribute(colouring: Colouring, rows: Any) -> dict[str, Any]:
         "kind": colouring.kind,
         "n_merged": colouring.n_merged,
         "groups": [
-            {"label": label, "n_rows": int(count)}
-            for label, count in zip(colouring.labels, colouring.counts, strict=True)
+            {"label": label, "n_rows": int(count), "n_drawn": int(np.sum(colouring.codes[rows] == k))}
+            for k, (label, count) in enumerate(zip(colouring.labels, colouring.counts, strict=True))
         ],
         "codes": colouring.codes[rows].tolist(),
     }
 
 
-def _about(case: Case) -> dict[str, Any]:
+def _about(case: Case, most: int = 100) -> dict[str, Any]:
     about = case.about
     return {
-        "notes": [plain(note[:1].upper() + note[1:], 5 * MOST_CHARACTERS) for note in about.notes],
+        "notes": [plain(note[:1].upper() + note[1:], LONG) for note in about.notes],
         "left_out": {plain(name): plain(reason) for name, reason in about.left_out.items()},
         "columns": [
-            {key: plain(column.get(key, ""), MOST_OF_A_CELL) for key in ("name", "kind", "note")}
-            for column in list(about.columns)[:MOST_COLUMNS]
+            {key: plain(column.get(key, ""), 60) for key in ("name", "kind", "note")}
+            for column in list(about.columns)[:most]
         ],
         "n_columns": len(about.columns),
     }

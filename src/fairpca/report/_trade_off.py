@@ -6,46 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.typing import FloatArray, IntArray
+from fairpca._utils.typing import FloatArray
 from fairpca.auditing import projections
-from fairpca.inference import PAIRED_ROWS, chance_levels, measure
+from fairpca.inference import PAIRED_ROWS, SAMPLE_ROWS, chance_levels, measure
 from fairpca.report._before import share_kept
 from fairpca.report._case import Case
 from fairpca.report._colouring import Colouring
-from fairpca.report._points import Plane, aligned, in_the_plane
+from fairpca.report._points import STEPS, aligned, curves, range_of
 from fairpca.report._words import plain
 
-MOST_MODELS = 20
-SAMPLE_ROWS = 2**14
-"""Rows of the sample by which levels of many rows are known."""
 
-MOST_OF_A_PROMISE = 500
-"""Characters of a promise, which may name two groups."""
+def trade_off(case: Case) -> dict[str, Any] | None:
+    """Return models along tolerances, with the densities of the groups after each; None without a path.
 
-SHARE_OF_CHANCE = 0.01
-"""Accuracy of values, relative to what chance shows."""
-
-
-def trade_off(case: Case, rows: IntArray) -> dict[str, Any] | None:
-    """Return models along tolerances, with the sampled rows after each; None without a path.
+    The model of the report is one of them, in place of one of the path that has nearly its tolerance: the slider
+    starts with the numbers of the first screen.
 
     Parameters
     ----------
     case : Case
         What the report is of.
-    rows : ndarray of int
-        The sampled rows.
     """
     if case.path is None:
         return None
     models = _spaced(case.path.models_)
+    start = _place(models, case.model)
     pictures = [projections(model, case.X) for model in models]
-    found = {
+    return {
         "models": [_of_model(case, model, Z) for model, Z in zip(models, pictures, strict=True)],
         "n_models": len(case.path.models_),
-        "start": _closest(models, case.model),
+        "start": start,
+        **_moving(case, [Z[:, 0] for Z in aligned(pictures)]),
     }
-    return found | _moving(pictures, rows)
 
 
 def promise(case: Case) -> dict[str, Any] | None:
@@ -61,7 +53,7 @@ def promise(case: Case) -> dict[str, Any] | None:
     shown = case.release.certificate_
     costs = case.release.trade_off(case.after.Z, **vars(case.people))
     return {
-        "words": plain(shown.promise, MOST_OF_A_PROMISE),
+        "words": plain(shown.promise, 500),
         "target": shown.upper_bound,
         "n_cells": int(case.release.level_),
         "n_rows": shown.n_rows,
@@ -72,25 +64,31 @@ def promise(case: Case) -> dict[str, Any] | None:
     }
 
 
-def _moving(pictures: list[FloatArray], rows: IntArray) -> dict[str, Any]:
-    """Return the sampled rows in each picture, turned towards the one before."""
-    if not len(rows):
-        return {"points": None}
-    planes = [in_the_plane(Z)[rows] for Z in aligned(pictures)]
-    plane = Plane(planes)
-    return {"points": [plane.whole(points) for points in planes], "ranges": plane.ranges, "n_beyond": plane.n_beyond}
+def _moving(case: Case, values: list[FloatArray]) -> dict[str, Any]:
+    """Return for each model and attribute the densities of the groups, and of all, in whole numbers."""
+    low, high = range_of(values)
+    found = [[curves(each, colouring, case.masses, low, high) for colouring in case.colours] for each in values]
+    largest = max((max(curve) for model in found for groups in model for curve in groups if curve), default=1.0)
+    whole = [
+        [
+            [None if curve is None else [round(STEPS * y / largest) for y in curve] for curve in groups]
+            for groups in model
+        ]
+        for model in found
+    ]
+    return {"range": [low, high], "curves": whole}
 
 
-def _spaced(models: list[Any]) -> list[Any]:
+def _spaced(models: list[Any], most: int = 20) -> list[Any]:
     """Return models from the loosest to the strictest, of many some evenly spaced ones."""
-    if len(models) <= MOST_MODELS:
+    if len(models) <= most:
         return list(models)
-    return [models[k] for k in np.linspace(0, len(models) - 1, MOST_MODELS).round().astype(int)]
+    return [models[k] for k in np.linspace(0, len(models) - 1, most).round().astype(int)]
 
 
 def _of_model(case: Case, model: Any, Z: FloatArray) -> dict[str, Any]:
     new, chance = _new_rows(case, Z, model.bandwidth_)
-    fitted = np.array([record["mmd2"] for record in model.measures_])
+    fitted, tolerances = (np.array([each[name] for each in model.measures_]) for name in ("mmd2", "tolerance"))
     of_fit = [record["attribute"] for record in model.measures_]
     of_new = [known.measured.attribute for known in case.compared.measures]
     return {
@@ -101,7 +99,8 @@ def _of_model(case: Case, model: Any, Z: FloatArray) -> dict[str, Any]:
         "variance_fitted": float(model.explained_variance_ratio_.sum()),
         "by_attribute": [
             {
-                "fitted": float(fitted[_own(of_fit, colouring)].max()),
+                "tolerance": float(tolerances[_own(of_fit, colouring)].min(initial=model.tolerance_)),
+                "fitted": float(fitted[_own(of_fit, colouring)].max(initial=0.0)),
                 "new": float(new[_own(of_new, colouring)].max()),
                 "chance": float(chance[_own(of_new, colouring)][new[_own(of_new, colouring)].argmax()]),
             }
@@ -111,12 +110,13 @@ def _of_model(case: Case, model: Any, Z: FloatArray) -> dict[str, Any]:
 
 
 def _new_rows(case: Case, Z: FloatArray, bandwidth: float) -> tuple[FloatArray, FloatArray]:
-    """Return what new rows show of each measure, and what chance shows."""
+    """Return what new rows show of each measure, and the chance level."""
     rows = case.rows_of(Z - np.median(Z, axis=0))
     generator = np.random.default_rng(case.random_state)
     seen = rows if rows.n_rows <= PAIRED_ROWS else rows.sample(SAMPLE_ROWS, generator)
     levels = chance_levels(seen, bandwidth)
-    return measure(rows, bandwidth, SHARE_OF_CHANCE * levels).values, levels
+    # A hundredth of the chance level is less than a picture shows.
+    return measure(rows, bandwidth, 0.01 * levels).values, levels
 
 
 def _own(attributes: list[str], colouring: Colouring) -> list[int]:
@@ -125,8 +125,14 @@ def _own(attributes: list[str], colouring: Colouring) -> list[int]:
     return own or list(range(len(attributes)))
 
 
-def _closest(models: list[Any], model: Any) -> int:
-    """Return which model of the path is asked for nearly the same as the reported one."""
-    if not model.tolerance_ > 0.0 or math.isinf(model.tolerance_):
-        return 0
-    return int(np.argmin([abs(math.log(each.tolerance_ / model.tolerance_)) for each in models]))
+def _place(models: list[Any], model: Any, near: float = 1.25) -> int:
+    """Put the reported model among the others, from the loosest to the strictest, and return where it is."""
+    tolerances = [each.tolerance_ for each in models]
+    # Plain PCA may have any tolerance.
+    if not model.measures_ or not 0.0 < model.tolerance_ < math.inf:
+        start = 0
+    else:
+        start = sum(each > near * model.tolerance_ for each in tolerances)
+    replaced = int(start < len(models) and (tolerances[start] * near >= model.tolerance_ or start == 0))
+    models[start : start + replaced] = [model]
+    return start

@@ -5,14 +5,8 @@ import math
 import re
 from typing import Any
 
+# Characters of any name that a report holds.
 MOST_CHARACTERS = 200
-"""Of any name that a report holds."""
-
-SHORT = 60
-"""Characters of a name in a table."""
-
-IN_A_SENTENCE = 40
-"""Characters of a name in a sentence."""
 
 UNKNOWN = "not known"
 
@@ -54,7 +48,7 @@ def comparison_name(name: str) -> str:
     return " against ".join(plain(side, MOST_CHARACTERS // 2 - 5) for side in sides)
 
 
-def quoted(value: Any, most: int = IN_A_SENTENCE) -> str:
+def quoted(value: Any, most: int = 40) -> str:
     """Return a name for the middle of a sentence, whose direction it cannot change."""
     text = plain(value, most)
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
@@ -127,9 +121,6 @@ def as_plain_data(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-GOOD, CAUTION, BAD = "good", "caution", "bad"
-
-
 def notion_words(fairness: Any) -> str:
     """Return among whom groups must look alike."""
     own = f"Groups must look alike as {quoted(type(fairness).__name__)} says, a notion of its author's own."
@@ -139,106 +130,11 @@ def notion_words(fairness: Any) -> str:
 def tolerance_words(model: Any) -> str:
     """Return what was asked for, and what was taken where that was left open."""
     if not model.measures_:
-        return "Nothing was asked: the model was fitted without sensitive features, so it is plain PCA."
+        return "None: the model was fitted without sensitive features, so it is plain PCA."
     tolerances = sorted({record["tolerance"] for record in model.measures_})
     span = " to ".join(small(each) for each in dict.fromkeys([tolerances[0], tolerances[-1]]))
     how = "Chosen from the training rows: " if isinstance(model.tolerance, str) else ""
     return f"{how}MMD² of at most {span} on the training rows."
-
-
-def verdicts(summary: dict[str, Any]) -> list[dict[str, str]]:
-    """Return what follows, sentence by sentence, each with a tone.
-
-    Parameters
-    ----------
-    summary : dict
-        The facts.
-    """
-    found = summary["audit"]
-    said = [_on_cost(summary["kept"]), _on_difference(summary), _on_bound(summary)]
-    said += [_on_adversaries(found)] if found["adversaries"] else []
-    return [{"tone": tone, "text": text} for tone, text in said if text]
-
-
-def _on_cost(kept: dict[str, Any]) -> tuple[str, str]:
-    before, after = kept["before"], kept["after"]
-    if before is None or after is None:
-        return CAUTION, "These rows do not vary, so there is nothing to keep."
-    opening = f"The projection keeps {percent(after)} of the variance of these rows; {kept['name_in_a_sentence']} keeps"
-    if not before:
-        return CAUTION, f"{opening} nothing."
-    lost = 100 * (before - after)
-    if lost <= 0.05:
-        return (
-            GOOD,
-            f"{opening} {percent(before)}. Fairness costs nothing that shows.",
-        )
-    return GOOD, (
-        f"{opening} {percent(before)}. What it costs is {lost:.1f} points, "
-        f"{percent(1 - after / before)} of what was there to keep."
-    )
-
-
-def _on_difference(summary: dict[str, Any]) -> tuple[str, str]:
-    found, asked = summary["audit"], summary["asked"]
-    worst = found["measures"][found["worst"]]
-    differs = found["p_value"]["after"] < 1.0 - found["confidence"]
-    told_before = found["p_value"]["before"] < 1.0 - found["confidence"]
-    whom = "" if found["training_rows"] else " who were not used to fit"
-    opening = (
-        f"On {counted(asked['n_rows'], 'person', 'people')}{whom}, the {measure_word(worst)} of "
-        f"{_named(worst)} is {small(worst['after']['mmd2'])}; it was {small(worst['before']['mmd2'])} before, and "
-        f"{small(worst['after']['chance_level'])} is what chance alone shows."
-    )
-    scales = "widths of the kernel from a quarter to twice of it"
-    everything = scales if len(found["measures"]) == 1 else f"all comparisons and {scales}"
-    was = "Before, it was more than chance shows" if told_before else "Nor was more than chance found before"
-    if differs:
-        return BAD, (
-            f"{opening} Over {everything} the groups differ by more than chance "
-            f"(p = {probability(found['p_value']['after'])}): the reduced data still tell who is who."
-        )
-    return GOOD, (
-        f"{opening} Over {everything} no difference beyond chance was found "
-        f"(p = {probability(found['p_value']['after'])}). {was} "
-        f"(p = {probability(found['p_value']['before'])})."
-    )
-
-
-def _on_bound(summary: dict[str, Any]) -> tuple[str, str]:
-    found = summary["audit"]
-    bounds = [measure["after"]["upper_bound"] for measure in found["measures"]]
-    confidence = f"{100 * found['confidence']:g} %"
-    known = [bound for bound in bounds if bound is not None]
-    if not known:
-        return CAUTION, f"The groups are too small to say anything of the population with {confidence} confidence."
-    missing = "" if len(known) == len(bounds) else " Some comparisons have too few rows to say anything of them."
-    what = f"the population's {measure_word(found['measures'][0])} is at most"
-    what = what if len(bounds) == 1 else "none of the population's values is above"
-    return GOOD if not missing else CAUTION, (
-        f"With {confidence} confidence {what} {small(max(known))}, for people like these.{missing}"
-    )
-
-
-def _on_adversaries(found: dict[str, Any]) -> tuple[str, str]:
-    tried = [pair for pair in found["adversaries"] if pair["after"] is not None]
-    best = best_adversary(found)
-    if best is None:
-        return "", ""
-    alpha = (1.0 - found["confidence"]) / len(tried)
-    was = f" ({score(best['before'])} before)" if best["before"] else ""
-    what = f"{quoted(best['attribute'])} from the reduced data: {score(best['after'])}{was}"
-    scale = "0 is guessing" if "r2" in best["after"] else "0.5 is guessing, 1 is certainty"
-    if best["after"]["p_value"] < alpha:
-        return BAD, f"An adversary, {best['adversary']}, still reads {what}; {scale}."
-    number = counted(len(tried), "adversary", "adversaries")
-    return GOOD, f"Of {number} none reads more than chance. The most telling is {best['adversary']}, {what}; {scale}."
-
-
-def best_adversary(found: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the most telling adversary did, before and after."""
-    tried = [pair for pair in found["adversaries"] if pair["after"] is not None]
-    return min(tried, key=lambda pair: pair["after"]["p_value"], default=None)
 
 
 def score(record: dict[str, Any] | None) -> str:
@@ -248,13 +144,39 @@ def score(record: dict[str, Any] | None) -> str:
     return f"R² {thousandths(record['r2'])}" if "r2" in record else f"AUC {thousandths(record['auc'])}"
 
 
-def measure_word(measure: dict[str, Any]) -> str:
-    """Return what a measure is called."""
-    return "MMD²" if measure["kind"] == "groups" else "dependence (HSIC)"
+def best_adversary(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what the adversary that predicts most did, before and after."""
+    none: dict[str, Any] = {"before": None, "after": None}
+    tried = [pair for pair in found["adversaries"] if pair["after"] is not None]
+    return max(
+        tried, key=lambda pair: float(pair["after"].get("r2", 2 * pair["after"].get("auc", 0) - 1)), default=none
+    )
 
 
-def _named(measure: dict[str, Any]) -> str:
-    return quoted(comparison_name(measure["name"]), 2 * 60)
+def in_words(record: dict[str, Any] | None) -> str:
+    """Return how well an adversary did, as a share that anybody can picture.
+
+    Examples
+    --------
+    >>> in_words({"auc": 0.679}), in_words({"r2": 0.12}), in_words(None)
+    ('68 of 100', '12 %', 'not tried')
+    """
+    if record is None:
+        return "not tried"
+    return f"{100 * max(record['r2'], 0.0):.0f} %" if "r2" in record else f"{100 * record['auc']:.0f} of 100"
+
+
+def in_words_of(record: dict[str, Any] | None) -> str:
+    """Return what the share is of."""
+    if record is None:
+        return "no adversary was trained"
+    return "of an amount predicted; 0 is guessing" if "r2" in record else "pairs told apart; 50 is guessing"
+
+
+def gap_of(record: dict[str, Any] | None) -> float:
+    """Return the largest difference between groups in positive predictions of a label."""
+    gap = None if record is None else record["demographic_parity"]
+    return 0.0 if gap is None else float(gap)
 
 
 def limits(summary: dict[str, Any]) -> list[str]:
@@ -267,15 +189,15 @@ def limits(summary: dict[str, Any]) -> list[str]:
     """
     found = summary["audit"]
     said = [
-        "To find no difference is no proof of none: with more rows a smaller one would show. What is shown is the "
-        "bound above.",
-        "It holds for people like those of these rows, drawn in the same way, and for these components as they are. "
-        "Fit again, and it has to be shown again.",
-        f"The bound speaks of one width of the kernel, {small(found['bandwidth'])}; finer differences are looked for "
-        "by tests from a quarter to twice of it and by the adversaries.",
-        "Adversaries learn from half of these rows. Whoever has more rows, or knows more of each person, may read "
-        "more.",
-        "Only the reduced data were made alike. Columns used beside them, and labels, may tell what they hide.",
+        "An audit that finds no difference does not prove that there is none. The bounds say how large one may be.",
+        "Everything holds for people like those of these rows, drawn in the same way, and for these components. A new "
+        "fit needs a new audit.",
+        f"The bound on MMD² speaks of one kernel width, {small(found['bandwidth'])}. Tests from a quarter to twice of "
+        "it, and adversaries, look for finer differences.",
+        "Adversaries learn from half of these rows. Somebody with more rows, or who knows more of each person, may "
+        "predict more.",
+        "Only the reduced data were made alike. Columns that are used beside them, and labels, may reveal the "
+        "attributes.",
     ]
     return said if found["adversaries"] else [each for each in said if not each.startswith("Adversaries")]
 
@@ -302,9 +224,11 @@ def alerts(model: Any, summary: dict[str, Any]) -> list[str]:
         said.append(f"The fit stopped before it was finished: {plain(model.result_.message)}.")
     if summary["audit"]["training_rows"]:
         said.append(
-            "These look like the rows that the model was fitted to. What they show says nothing of new people; make "
-            "the report of rows that were held out."
+            "These look like the rows that the model was fitted to. They say nothing of new people: use rows that were "
+            "held out."
         )
+    if summary["kept"]["after"] is None:
+        said.append("These rows do not vary: there is nothing to keep.")
     live, asked = model.n_live_components_, model.n_components_
     if live < asked:
         said.append(

@@ -6,44 +6,44 @@
   let attribute = 0;
   let model = moving ? moving.start : 0;
 
-  // Which attribute colours the pictures.
+  // Which attribute the pictures show.
   const choose = (number) => {
     attribute = number;
     all("[data-attribute]").forEach((part) => { part.hidden = Number(part.dataset.attribute) !== number; });
     all("input.attribute").forEach((input) => { input.checked = Number(input.value) === number; });
-    if (moving) { colour(); write(); }
+    if (moving) write();
   };
   all("fieldset.attributes").forEach((field) => { field.hidden = false; });
   all("input.attribute").forEach((input) => input.addEventListener("change", () => choose(Number(input.value))));
 
   // The slider along the path.
   const slider = document.getElementById("slider");
-  const points = all("#points use");
-  let shown = moving && moving.points ? moving.points[model].slice() : [];
+  // Densities of each attribute and group at the step that is shown.
+  let shown = moving ? moving.densities[model] : [];
   let frame = 0;
 
-  const colour = () => points.forEach((point, k) => {
-    const group = moving.codes[attribute][k];
-    point.setAttribute("class", group < 0 ? "nobody" : "g" + group);
-    point.setAttribute("href", "#m" + Math.max(group, 0));
-  });
-  const place = () => {
-    const [left, top, width, height] = moving.box;
-    points.forEach((point, k) => {
-      point.setAttribute("x", (left + width * shown[2 * k] / 999).toFixed(1));
-      point.setAttribute("y", (top + height * (1 - shown[2 * k + 1] / 999)).toFixed(1));
+  const place = () => shown.forEach((groups, k) => {
+    const [left, top, width, height] = moving.boxes[k];
+    all(".moving[data-attribute='" + k + "'] path[data-group]").forEach((path) => {
+      const curve = groups[Number(path.dataset.group)];
+      path.setAttribute("d", curve ? "M" + curve.map((value, n) =>
+        (left + width * n / (curve.length - 1)).toFixed(1) + " " + (top + height * (1 - value / 999)).toFixed(1)
+      ).join("L") : "");
     });
-  };
+  });
+  const between = (from, to, share) => from.map((groups, k) => groups.map((curve, g) => {
+    const goal = to[k][g];
+    return curve && goal ? curve.map((value, n) => value + share * (goal[n] - value)) : goal;
+  }));
   const move = () => {
-    if (!moving.points) return;
     cancelAnimationFrame(frame);
-    const from = shown.slice();
-    const to = moving.points[model];
-    if (!slow()) { shown = to.slice(); place(); return; }
+    const from = shown;
+    const to = moving.densities[model];
+    if (!slow()) { shown = to; place(); return; }
     const start = performance.now();
     const step = (now) => {
       const share = Math.min(1, Math.max(0, (now - start) / 250));
-      shown = from.map((value, k) => value + share * (to[k] - value));
+      shown = between(from, to, share);
       place();
       if (share < 1) frame = requestAnimationFrame(step);
     };
@@ -51,7 +51,7 @@
   };
   const write = () => {
     const numbers = moving.models[model];
-    const values = Object.assign({ variance: numbers.variance, tolerance: numbers.tolerance },
+    const values = Object.assign({ variance: numbers.variance },
       numbers.by_attribute[attribute]);
     Object.keys(values).forEach((name) => {
       const place = document.getElementById("now-" + name);
@@ -66,7 +66,7 @@
     });
     all("tr[data-model]").forEach((row) => row.classList.toggle("current", Number(row.dataset.model) === model));
     slider.setAttribute("aria-valuetext", "Step " + (model + 1) + " of " + moving.models.length + ": keeps " +
-      values.variance + " of the variance; measure on new people " + values.new + ", chance shows " + values.chance);
+      values.variance + " of the variance; measure on new people " + values.new + ", chance level " + values.chance);
   };
   if (moving) {
     document.getElementById("controls").hidden = false;

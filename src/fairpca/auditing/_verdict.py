@@ -1,0 +1,346 @@
+"""The verdict of an audit: is it fair enough, by which promise, how sure, for whom, and what to do next."""
+# SPDX-License-Identifier: MIT
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from scipy.stats import norm
+
+from fairpca.release import least_bound
+
+ADVERSARY_NAMES = {
+    "linear": "a linear model",
+    "svm": "a support vector machine",
+    "boosting": "boosted trees",
+    "neighbours": "nearest neighbours",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What follows from an audit.
+
+    Attributes
+    ----------
+    fair : bool or None
+        True where no gap between groups is above the limit as far as the promise goes, False where one is, None where
+        these rows cannot say.
+    answer : str
+        Is it fair enough?
+    promise : str
+        Against whom it holds.
+    certainty : str
+        How sure is it?
+    people : str
+        For whom does it hold?
+    findings : sequence of str
+        One sentence for each attribute.
+    steps : sequence of str
+        What to do next, in order.
+    at_most : float
+        No gap that was looked at is larger, with the confidence of the audit; nan where that is not known.
+    """
+
+    fair: bool | None
+    answer: str
+    promise: str
+    certainty: str
+    people: str
+    findings: Sequence[str]
+    steps: Sequence[str]
+    at_most: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain types."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [f"Verdict: {self.answer}", *(f"  {each}" for each in self.findings), self.promise]
+        lines += [f"How sure: {self.certainty}", f"For whom: {self.people}"]
+        return "\n".join([*lines, *(f"What next, {k}: {step}" for k, step in enumerate(self.steps, 1))])
+
+
+def judge(audit: Any, limit: float = 0.1) -> Verdict:
+    r"""Judge an audit by the size of what can be predicted, and by how sure that is.
+
+    Everything is a gap between groups: of a decision the difference of its rates, of a smooth score with values
+    between -1 and 1 the difference of its means. An adversary with balanced accuracy b and AUC a shows a gap of at
+    least max(2 b - 1, 1 - \sqrt{2 - 2 a}), one that predicts an amount a correlation of \sqrt{R^2}. Smooth scores have
+    gaps of at most \sqrt U, where U is the bound on MMD^2; of amounts 2 \sqrt U, where U bounds HSIC, for two groups
+    that are coded as -1 and 1 have twice the gap of their covariance.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    limit : float, default=0.1
+        The largest gap that is fair enough. Ten points are the usual limit of the field, for example in AIF360.
+    """
+    names = dict.fromkeys([*_of(audit.measures), *_of(audit.adversaries)])
+    found = [_Attribute.of(name, audit, limit) for name in names]
+    fair = _together([each.fair for each in found])
+    if audit.origin.training_rows:
+        fair = None
+    return Verdict(
+        fair,
+        _answer(audit, found, fair, limit),
+        _promise(audit),
+        _certainty(audit, found),
+        _people(audit),
+        [each.sentence(audit) for each in found],
+        list(_steps(audit, found, fair, limit)),
+        _largest(found),
+    )
+
+
+def of_release(verdict: Verdict, bound: Any, limit: float = 0.1) -> Verdict:
+    """Return the verdict on what is released of audited projections.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Of the projections.
+    bound : AnyClassifierBound
+        What was certified of the release.
+    limit : float, default=0.1
+        As in `judge`.
+    """
+    fair = True if bound.upper_bound <= limit else None
+    most = f"no decision made from it alone, by any classifier, has a gap above {points(bound.upper_bound)} points"
+    opening = "What is released is fair enough" if fair else "What is released is not shown to be fair enough"
+    return replace(
+        verdict,
+        fair=fair,
+        answer=f"{opening}: {most}. Of the projections before the release: {verdict.answer}",
+        promise=bound.promise,
+        certainty=f"with {100 * bound.confidence:g} % confidence, for all classifiers at once.",
+        findings=[f"Before the release, {each}" for each in verdict.findings],
+        steps=["Hand on the released rows only, not the projections.", *([] if fair else verdict.steps)],
+        at_most=bound.upper_bound,
+    )
+
+
+def _largest(found: Sequence["_Attribute"]) -> float:
+    known = [gap for each in found for gap in (each.smooth, each.at_most)]
+    return math.nan if any(map(math.isnan, known)) else max(known)
+
+
+def _of(records: Iterable[dict[str, Any]]) -> list[str]:
+    return [record["attribute"] for record in records]
+
+
+def _together(answers: Sequence[bool | None]) -> bool | None:
+    return False if False in answers else None if None in answers else True
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    """What is known of the gaps between the groups of one attribute; nan is not known."""
+
+    name: str
+    fair: bool | None
+    shown: float
+    at_most: float
+    width: float
+    best: dict[str, Any] | None
+    sees: bool
+    smooth: float
+    excess: float
+    p_value: float
+    mean: str
+
+    @classmethod
+    def of(cls, name: str, audit: Any, limit: float) -> "_Attribute":
+        """Measure the gaps of an attribute against a limit."""
+        alpha = 1.0 - audit.confidence
+        measures = [each for each in audit.measures if each["attribute"] == name]
+        tried = [each for each in audit.adversaries if each["attribute"] == name]
+        amount = any(each["kind"] == "continuous" for each in measures)
+        times = 2.0 if amount else 1.0
+        smooth = max((times * math.sqrt(each["upper_bound"]) for each in measures), default=math.nan)
+        if any(math.isnan(each["upper_bound"]) for each in measures):
+            smooth = math.nan
+        excess = max((times * math.sqrt(max(each["unbiased"], 0.0)) for each in measures), default=0.0)
+        p_value = min((each["p_value_adjusted"] for each in measures), default=1.0)
+        best = max(tried, key=gap_of, default=None)
+        shown = 0.0 if best is None else gap_of(best)
+        width = max((_width(each, measures, alpha / len(tried)) for each in tried), default=math.nan)
+        sees = best is not None and min(each["p_value"] for each in tried) * len(audit.adversaries) < alpha
+        reveals = (shown > limit and sees) or (excess > limit and p_value < alpha)
+        bound = math.inf if audit.any_classifier is None else audit.any_classifier.upper_bound
+        within = bound <= limit or (smooth <= limit and shown + width <= limit)
+        fair = True if within else False if reveals else None
+        # Of more than two groups adversaries are judged by means over groups.
+        mean = " in the mean over groups" if len({each["name"] for each in measures}) > 1 else ""
+        at_most = bound if math.isnan(width) and bound < math.inf else min(shown + width, bound)
+        return cls(name or "the attribute", fair, shown, at_most, width, best, sees, smooth, excess, p_value, mean)
+
+    def sentence(self, audit: Any) -> str:
+        """Say what was found, with its size first and whether it is detectable last."""
+        if math.isnan(self.smooth):
+            size = "The groups have too few rows for a bound on smooth scores."
+        else:
+            size = f"Smooth scores differ by at most {points(self.smooth)} points."
+        detected = self.p_value < 1.0 - audit.confidence
+        test = "detects a difference" if detected else "detects no difference"
+        test += " of a size that the limit allows" if detected and self.fair else ""
+        return f"{self.name}: {self._read()} {size} The permutation test {test} (p = {_p(self.p_value)})."
+
+    def _read(self) -> str:
+        if self.best is None:
+            return "No adversary was tried."
+        if "r2" in self.best:
+            score, gap = f"R² {self.best['r2']:.3f}, 0 is guessing", f"a correlation of {points(self.shown)} points"
+        else:
+            score, gap = (
+                f"AUC {self.best['auc']:.3f}, 0.5 is guessing",
+                f"a gap of {points(self.shown)} points{self.mean}",
+            )
+        who = ADVERSARY_NAMES[self.best["adversary"]]
+        if not self.sees:
+            most = f"({score}), at most {points(self.at_most)}"
+            return f"No adversary predicts it beyond chance; the best, {who}, shows {gap} {most}."
+        verb = "predict" if self.best["adversary"] in ("boosting", "neighbours") else "predicts"
+        return f"{who[:1].upper()}{who[1:]} {verb} it best ({score}): {gap}, at most {points(self.at_most)}."
+
+
+def gap_of(record: dict[str, Any]) -> float:
+    """Return the gap between groups that an adversary shows, see `judge`.
+
+    Parameters
+    ----------
+    record : dict
+        One of `AuditResult.adversaries`.
+    """
+    if "r2" in record:
+        return math.sqrt(max(record["r2"], 0.0))
+    by_auc = 1.0 - math.sqrt(2.0 - 2.0 * max(record["auc"], 0.5))
+    return max(2.0 * record["balanced_accuracy"] - 1.0, by_auc, 0.0)
+
+
+def _width(record: dict[str, Any], measures: Sequence[dict[str, Any]], alpha: float) -> float:
+    """Return by how much a gap may be larger than rows show it, with probability 1 - alpha; normal limit."""
+    z = float(norm.isf(alpha))
+    if "r2" in record:
+        return z / math.sqrt(record["n_rows"])
+    shares = [side / sum(each["sides"]) for each in measures for side in each["sides"]] or [0.5]
+    smaller = min(max(min(shares), 1.0 / record["n_rows"]), 0.5)
+    return z * 0.5 * math.sqrt((1.0 / smaller + 1.0 / (1.0 - smaller)) / record["n_rows"])
+
+
+def _answer(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: float) -> str:
+    most = f"{points(limit)} points"
+    if audit.origin.training_rows:
+        return "Not known. These look like rows of the fit, which say nothing of new people."
+    if fair:
+        return f"Fair enough for {_listed(found)}: no gap between groups is above {most}, as far as the promise goes."
+    parts = {answer: [each for each in found if each.fair is answer] for answer in (False, None, True)}
+    if fair is None:
+        rest = f" It is fair enough for {_listed(parts[True])}." if parts[True] else ""
+        return f"Not shown to be fair for {_listed(parts[None])}: these rows cannot rule out a gap above {most}.{rest}"
+    said = f"Not fair enough: the data reveal {_listed(parts[False])}, with a gap above {most}."
+    said += f" For {_listed(parts[None])} these rows cannot say." if parts[None] else ""
+    return said + (f" It is fair enough for {_listed(parts[True])}." if parts[True] else "")
+
+
+def _listed(found: Sequence[_Attribute]) -> str:
+    names = [each.name for each in found]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _promise(audit: Any) -> str:
+    if audit.any_classifier is not None:
+        most = points(audit.any_classifier.upper_bound)
+        return f"Promise: no decision made from these data alone, by any classifier, has a gap above {most} points."
+    tried = list(dict.fromkeys(ADVERSARY_NAMES[record["adversary"]] for record in audit.adversaries))
+    also = f" and of the adversaries tried ({', '.join(tried)})" if tried else ""
+    return f"Promise: it speaks of smooth scores (the bound on MMD²){also}; it is no promise about every classifier."
+
+
+def _certainty(audit: Any, found: Sequence[_Attribute]) -> str:
+    sure = f"{100 * audit.confidence:g} %"
+    if audit.any_classifier is not None:
+        return f"with {sure} confidence, for all classifiers at once."
+    smooth = [each.smooth for each in found if not math.isnan(each.smooth)]
+    predicted = [each.at_most for each in found if not math.isnan(each.at_most)]
+    known = [f"gaps of smooth scores are at most {points(max(smooth))} points"] if smooth else []
+    known += [f"gaps of the adversaries at most {points(max(predicted))} points"] if predicted else []
+    return f"with {sure} confidence {' and '.join(known)}." if known else "these groups are too small to say anything."
+
+
+def _people(audit: Any) -> str:
+    names = [measure["name"] for measure in audit.measures]
+    more = f" and {len(names) - 3} more comparisons" if len(names) > 3 else ""
+    return (
+        f"people like the {audit.n_rows:,} audited, drawn in the same way; compared are {'; '.join(names[:3])}{more}. "
+        "It says nothing of single people."
+    )
+
+
+def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: float) -> Iterator[str]:
+    if audit.origin.training_rows:
+        yield "Audit rows that were held out."
+        return
+    if fair:
+        yield "Save the certificate, and audit again after every new fit."
+        return
+    yield from audit.remedies
+    if audit.any_classifier is None and fair is False:
+        yield from _on_promise(audit)
+    alpha = 1.0 - audit.confidence
+    fine = [each for each in audit.measures if each["p_value_adjusted"] < alpha <= each["p_value"]]
+    if fine:
+        p, scales = (_p(min(each[name] for each in fine)) for name in ("p_value", "p_value_adjusted"))
+        yield (
+            'Fit with several kernel widths (bandwidth="scales", --scales): the difference is finer than the width of '
+            f"the fit (p = {p} at it, {scales} over all scales)."
+        )
+    if not audit.adversaries and audit.any_classifier is None:
+        yield "Audit with adversaries: bounds on smooth scores say nothing of them."
+    unsure = [each for each in found if each.fair is None]
+    # What adversaries show by chance lies half as far above 0 again.
+    parts = [each / limit for one in unsure for each in (one.smooth, 1.5 * one.width) if not math.isnan(each)]
+    if parts:
+        rows = _round(audit.n_rows * max(2.0, max(parts) ** 2))
+        yield f"Audit more people: about {rows:,} (now {audit.n_rows:,}) can rule out such a gap where there is none."
+    elif unsure:
+        yield f"Audit more people than these {audit.n_rows:,}, with at least 40 of each group."
+
+
+def _on_promise(audit: Any) -> Iterator[str]:
+    sides = [measure["sides"] for measure in audit.measures]
+    if not sides or not all(len(each) == 2 and min(each) > 0 for each in sides):
+        return
+    least = max(least_bound(m, n, audit.confidence, 2) for m, n in sides)
+    if least < 1.0:
+        yield (
+            "Release cells in place of coordinates (fairpca.Release, fairpca fit --promise): a bound for every "
+            f"classifier. The least gap that it can promise on rows like these is {points(least)} points."
+        )
+
+
+def points(gap: float) -> str:
+    """Return a gap in points, hundredths, with two digits that count.
+
+    Parameters
+    ----------
+    gap : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> points(0.1), points(0.2537), points(0.0043)
+    ('10', '25', '0.43')
+    """
+    return f"{100 * gap:.0f}" if gap >= 0.0995 else f"{100 * gap:.2g}"
+
+
+def _round(number: float) -> int:
+    power = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return int(math.ceil(number / power) * power)
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 1e-3 else f"{value:.1g}"

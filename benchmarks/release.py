@@ -119,13 +119,12 @@ def of_target(release, Z, y, sex, fit, held, target):
     except ValueError as error:
         return {"certified": False, "why": str(error).partition(":")[2].strip()[:60]}
     row = {"certified": True, "level": release.level_, "seconds_certify": time.perf_counter() - began}
+    known = {}
     if release.kind == "noise":
         # Other targets are other releases, each with its own draws of the same people: for study alone.
-        vars(release).pop("_released", None)
-        vars(release).pop("_key_check", None)
-        released = release.transform(Z, ids=np.arange(len(Z)), key=KEY)
-    else:
-        released = release.transform(Z)
+        release._people.ledger.clear()
+        known = {"ids": np.arange(len(Z)), "key": KEY}
+    released = release.transform(Z, **known)
     new = ~fit & ~held
     if released.shape == Z.shape:
         row["variance_kept"] = kept_of(released[new], Z[new])

@@ -104,6 +104,9 @@ def fit(
             help="Certify a release: no decision made from it has a gap above this, as 0.10.", show_default=False
         ),
     ] = None,
+    compare_maps: Annotated[
+        bool, typer.Option("--compare-maps", help="Choose the map of a release among fair PCA and plain PCA.")
+    ] = False,
     seed: given.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("fairpca-out"),
     as_json: given.AsJson = False,
@@ -112,7 +115,7 @@ def fit(
     from fairpca.cli._fit import run_fit
 
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, as_json))
+    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, compare_maps, as_json))
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")

@@ -121,7 +121,7 @@ def trade_off(
     n_rows = len(prepared.X_train)
     few = n_rows > PATH_ROWS
     rows = np.sort(np.random.default_rng(seed).choice(n_rows, PATH_ROWS, replace=False)) if few else slice(None)
-    people = {name: _taken(table, rows) for name, table in known(prepared.people_train).items()}
+    people = {name: taken(table, rows) for name, table in known(prepared.people_train).items()}
     settings = dict(vars(Terms.of(model))) | {
         "n_components": model.n_components_,
         "bandwidth": model.bandwidth if model.bandwidth == "scales" else model.bandwidth_,
@@ -140,7 +140,7 @@ def trade_off(
     return path, (f"The trade-off was traced on {PATH_ROWS:,} of the {n_rows:,} rows to fit.",) if few else ()
 
 
-def _taken(table: Any, rows: Any) -> Any:
+def taken(table: Any, rows: Any) -> Any:
     if isinstance(table, dict):
         return {name: column[rows] for name, column in table.items()}
     return None if table is None else table[rows]

@@ -152,20 +152,23 @@ def judged(released, y, sex, rows, seed):
 
 
 def frontier(names):
-    """Save what is kept of tables at each target, and what adversaries read, split by split."""
+    """Save what is kept of tables at each target, and what adversaries read, split by split; noise comes last."""
     path = RESULTS / "release.json"
     rows = json.loads(path.read_text())["rows"] if path.exists() else []
-    for data in names:
-        everything = table(data)
-        for number in range(N_SPLITS):
-            done = {(row["map"], row["kind"]) for row in rows if row["part"] == data and row.get("split") == number}
-            X, y, sex, *parts = split(*everything, number)
-            for name, Z in projected(X, sex, parts[0]):
-                kinds = ("task",) if name == "none" else ("cells", "noise")[: 1 + (number < N_WITH_NOISE)]
-                for kind in kinds:
-                    if (name, kind) not in done:
-                        rows += of_release(Z, y, sex, parts, kind, {"part": data, "split": number, "map": name})
-                        print(data, number, name, kind, save("release", rows), flush=True)
+    known = [(kind, number) for kind in ("cells", "noise") for number in range(N_SPLITS)]
+    for (kind, number), data in product(known[: N_SPLITS + N_WITH_NOISE], names):
+        wanted = {(name, kind) for name in ("PCA", "LEACE", "FairPCA")}
+        if kind == "cells":
+            wanted.add(("none", "task"))
+        done = {(row["map"], row["kind"]) for row in rows if row["part"] == data and row.get("split") == number}
+        if wanted <= done:
+            continue
+        X, y, sex, *parts = split(*table(data), number)
+        for name, Z in projected(X, sex, parts[0]):
+            own = "task" if name == "none" else kind
+            if (name, own) in wanted - done:
+                rows += of_release(Z, y, sex, parts, own, {"part": data, "split": number, "map": name})
+                print(data, number, name, own, save("release", rows), flush=True)
 
 
 def of_release(Z, y, sex, parts, kind, row):

@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca
+from cli_tables import answer, people as cli_people, run, written
 from fairpca import Release, any_classifier_bound
 from fairpca.exceptions import ModelFileError, NotCertifiedWarning
 from fairpca.release._noise import drawn_distance, grid_distance, grid_error, rounded
@@ -439,7 +440,7 @@ def test_common_duplicates_are_no_rows_of_the_fit():
 def test_a_release_is_saved_without_anything_of_rows(kind, tmp_path):
     Z, group, y = people(6000)
     y = np.array(["no", "yes"])[y]
-    release = Release(kind, random_state=0).fit(Z[:3000], y[:3000], sensitive_features=group[:3000])
+    release = Release(kind, n_cells=24, random_state=0).fit(Z[:3000], y[:3000], sensitive_features=group[:3000])
     with pytest.raises(ValueError, match="no certificate"):
         release.save(tmp_path / "none.fairpca")
     release.certify(Z[3000:], sensitive_features=group[3000:], target=0.15)
@@ -493,7 +494,7 @@ def test_trees_in_arrays_say_what_boosting_says(n_classes):
 
 def test_levels_for_a_task_have_more_and_more_cells_that_tell_more_of_groups():
     Z, group, y = people(8000, shift=0.8)
-    release = Release("task", random_state=0).fit(Z[:4000], y[:4000], sensitive_features=group[:4000])
+    release = Release("task", n_cells=40, random_state=0).fit(Z[:4000], y[:4000], sensitive_features=group[:4000])
     assert np.all(np.diff(release.levels_) > 0)
     codes = release.set_params(output="codes")
     bounds, told = [], []
@@ -506,6 +507,24 @@ def test_levels_for_a_task_have_more_and_more_cells_that_tell_more_of_groups():
     assert bounds == sorted(bounds)
     assert told[-1] > told[0]
     assert told == sorted(told)
+
+
+def test_maps_are_compared_on_rows_that_certify_nothing(tmp_path):
+    table = written(tmp_path / "people.csv", cli_people(3000))
+    options = ["--sensitive", "sex", "--label", "hired", "--drop", "race,town,weight", "--no-path"]
+    found = answer("fit", table, *options, "--promise", 0.25, "--compare-maps", "--out", tmp_path / "out")
+    maps = {each["map"]: each for each in found["promise"]["maps"]}
+    assert list(maps) == ["fair PCA", "fair PCA, --scales", "plain PCA"]
+    (chosen,) = (name for name, each in maps.items() if each["chosen"])
+    assert maps[chosen]["label_auc"] == max(each["label_auc"] or 0 for each in maps.values())
+    assert maps["plain PCA"]["variance_kept"] >= maps["fair PCA"]["variance_kept"]
+    # What is certified is the one map that was chosen, fitted to all rows to fit, on all rows held out.
+    model = fairpca.load(tmp_path / "out/release.fairpca")
+    assert model.release_.certificate_.n_rows == found["rows"]["held_out"]
+    assert (model.model_.bandwidth == "scales") == (chosen == "fair PCA, --scales")
+    files = [tmp_path / "out/promise.json", tmp_path / "out/release.fairpca"]
+    assert run("verify", *files, table, "--held-out").exit_code == 0
+    assert "say with --promise" in run("fit", table, *options, "--compare-maps", "--out", tmp_path / "none").output
 
 
 def population(k, seed, tv):

@@ -21,6 +21,7 @@ import os
 import sys
 import time
 import warnings
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -82,6 +83,7 @@ DRAWS = 2000
 KEY = b"a benchmark has no secrets"
 
 
+@cache
 def table(name):
     """Return features without the attribute, a label, and an attribute of two groups."""
     load, attribute = TABLES[name]

@@ -112,13 +112,18 @@ def release_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray
     decoder = Decoder(of_parameters)
     parameters, certificate = decoder.decode(document["parameters"]), decoder.decode(document["certificate"])
     decoder.check_all_used()
-    if unknown := [name for name in parameters if name not in Release().get_params()]:
-        raise ValueError(f"a release has no parameters {', '.join(unknown)}.")
+    if not isinstance(parameters, dict) or not set(parameters) <= set(Release().get_params()):
+        raise ValueError("its parameters are not those of a release.")
+    if not isinstance(certificate, dict):
+        raise ValueError("its certificate is no table.")
     check_fields("the certificate", certificate, CERTIFICATE)
     for measure in certificate["measures"]:
         check_fields("a measure", measure, MEASURE)
     release = Release(**parameters)
-    release._checked_terms()
+    try:
+        release._checked_terms()
+    except TypeError as error:
+        raise ValueError(str(error)) from None
     release.n_features_in_, release.level_ = document["n_features"], document["level"]
     if release.kind == "noise":
         _put_noise(release, own)

@@ -227,23 +227,16 @@ def test_a_certified_release_promises_its_target(certified):
     assert measure["accuracy"] == pytest.approx(max(measure["sides"]) / 4000 * 0.88 + 0.12, abs=1e-9)
 
 
-def test_bounds_differ_from_level_to_level(certified):
-    Z, group, _ = people(4000, seed=1)
-    codes = certified.places_.codes(Z)
-    bounds = [any_classifier_bound(cells[codes], sensitive_features=group) for cells in certified.places_.levels]
-    distances = [bound.measures[0]["distance"] for bound in bounds]
-    assert np.all(np.diff(distances) >= -1e-12)
-    assert len({round(d, 6) for d in distances}) > 20
-
-
 def test_the_search_stops_at_the_first_level_that_fails():
     Z, group, _ = people(8000)
     release = Release(random_state=0).fit(Z[:4000], sensitive_features=group[:4000])
-    levels = [
-        release.certify(Z[4000:], sensitive_features=group[4000:], target=t).level_ for t in (0.06, 0.09, 0.12, 0.2)
-    ]
+    levels, distances = [], []
+    for target in (0.06, 0.09, 0.12, 0.2):
+        levels.append(release.certify(Z[4000:], sensitive_features=group[4000:], target=target).level_)
+        distances.append(release.certificate_.measures[0]["distance"])
     assert levels == sorted(levels)
-    assert levels[0] < levels[-1]
+    # A level's bound is its own, not that of the finest.
+    assert len(set(distances)) == len(set(levels)) > 1
 
 
 def test_transform_gives_centres_or_numbers_and_warns_without_certificate(certified):
@@ -368,10 +361,8 @@ def test_a_second_release_of_the_same_people_is_refused():
     release.transform(Z[:20], ids=ids, key=KEY)
     with pytest.raises(ValueError, match="'person 3' would be released a second time"):
         release.transform(Z[:20] + 0.1 * (np.arange(20) == 3)[:, None], ids=ids, key=KEY)
-    with pytest.raises(ValueError, match="not the key of the first release"):
-        release.transform(Z[:20], ids=ids, key=KEY[::-1])
     rows, group, _ = people(6000, seed=9, d=1)
-    release.certify(rows, sensitive_features=group, target=0.3)
+    release.fit(Z[:3000]).certify(rows, sensitive_features=group, target=0.3)
     with pytest.raises(ValueError, match="a second time"):
         release.transform(Z[:20], ids=ids, key=KEY)
 

@@ -24,6 +24,7 @@ rng = np.random.default_rng(0)
 
 
 def draw(n):
+    """Return columns, groups, and who was hired."""
     group = rng.integers(0, 2, n)
     skill = rng.normal(size=n) + 0.35 * group
     X = np.column_stack([skill, rng.normal(size=n) + 0.8 * group, 2 * rng.normal(size=n) * (1 + 0.3 * group)])

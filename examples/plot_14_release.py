@@ -50,6 +50,7 @@ left.legend(frameon=False)
 right.plot(targets, 100 * np.array(kept), "s-", color="#0072B2")
 for target, share, count in zip(targets, kept, cells, strict=True):
     right.annotate(f"{count:.0f} cells", (target, 100 * share), xytext=(4, -12), textcoords="offset points", fontsize=8)
+right.margins(x=0.12, y=0.12)
 right.set(xlabel="target", ylabel="variance kept, %")
 plt.show()
 

@@ -105,6 +105,9 @@ def fit(
             help="Certify a release: no decision made from it has a gap above this, as 0.10.", show_default=False
         ),
     ] = None,
+    compare_maps: Annotated[
+        bool, typer.Option("--compare-maps", help="Choose the map of a release among fair PCA and plain PCA.")
+    ] = False,
     points: Annotated[
         int, typer.Option(help="People whose coordinates the report draws; by default it draws densities.", max=600)
     ] = 0,
@@ -117,7 +120,9 @@ def fit(
     from fairpca.cli._fit import run_fit
 
     roles = people.roles(table.drop)
-    raise typer.Exit(run_fit(table, roles, asked, held_out, seed, out, with_path, promise, gate, points, pdf, as_json))
+    raise typer.Exit(
+        run_fit(table, roles, asked, held_out, seed, out, with_path, promise, compare_maps, gate, points, pdf, as_json)
+    )
 
 
 @app.command(epilog="Example: fairpca transform fairpca-out/model.fairpca new.csv --out projected.parquet --keep id")

@@ -4,6 +4,7 @@
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -12,6 +13,7 @@ from fairpca.auditing import AuditResult, Certificate, with_remedies
 from fairpca.cli._fit_files import FILES, PDF, Fitted, metrics, write
 from fairpca.cli._gate import check_gate, held
 from fairpca.cli._guard import NOT_MET
+from fairpca.cli._maps import compared_maps
 from fairpca.cli._options import FitTerms, Gate, Table
 from fairpca.cli._output import (
     Stages,
@@ -25,7 +27,14 @@ from fairpca.cli._output import (
 )
 from fairpca.cli._path import trade_off
 from fairpca.cli._phrases import in_options
-from fairpca.cli._promise import FILES as OF_PROMISE, check_people, check_promise, promised, show_promise
+from fairpca.cli._promise import (
+    FILES as OF_PROMISE,
+    check_people,
+    check_promise,
+    promised,
+    release_of,
+    show_promise,
+)
 from fairpca.cli._study import audited, fitted, plain_pca, read
 from fairpca.report import Report, find_browser
 from fairpca.table_model import HeldOut
@@ -40,6 +49,7 @@ def find(
     held_out: HeldOut,
     with_path: bool,
     promise: float | None,
+    compare_maps: bool,
     notes: tuple[str, ...],
     stages: Stages,
     began: float,
@@ -56,6 +66,8 @@ def find(
         Whether the trade-off is traced.
     promise : float or None
         The largest gap of any decision that is to be promised.
+    compare_maps : bool
+        Whether the map of the release is chosen among several.
     notes : tuple of str
         What is to be said of the table.
     stages : Stages
@@ -68,9 +80,12 @@ def find(
     wanted = asked.model(prepared.people_train.y, seed)
     if promise is not None:
         check_people(promise, wanted, prepared)
+    maps: list[dict[str, Any]] = []
+    if promise is not None and compare_maps:
+        wanted, maps = compared_maps(promise, wanted, release_of(wanted, seed), prepared, seed, stages)
     model = fitted(wanted, prepared, stages)
     ended["fit"] = time.perf_counter()
-    release = None if promise is None else promised(promise, model, prepared, seed, stages)
+    release = None if promise is None else promised(promise, model, prepared, seed, stages, maps)
     ended["promise"] = time.perf_counter()
     before = plain_pca(model, prepared, stages)
     prepared.release()
@@ -186,6 +201,7 @@ def run_fit(
     folder: Path,
     with_path: bool,
     promise: float | None,
+    compare_maps: bool,
     gate: Gate,
     n_points: int,
     pdf: bool,
@@ -209,7 +225,7 @@ def run_fit(
         Where to.
     with_path : bool
         Whether the report shows the trade-off.
-    promise : float or None
+    promise, compare_maps
         As above.
     gate : Gate
         Limits of figures.
@@ -227,7 +243,7 @@ def run_fit(
     """
     asked.check_people(roles)
     check_gate(gate, [choice.table])
-    check_promise(promise, asked)
+    check_promise(promise, asked, compare_maps)
     if pdf:
         find_browser()
     check_folder(folder, [*FILES.values(), *OF_PROMISE.values(), PDF], [choice.table])
@@ -238,7 +254,8 @@ def run_fit(
             notes = (*prepared.notes, *said)
             if not as_json:
                 show_columns(prepared, notes)
-            found = find(choice, roles, asked, prepared, HeldOut(used, seed), with_path, promise, notes, stages, began)
+            held_out, asked_for = HeldOut(used, seed), (with_path, promise, compare_maps)
+            found = find(choice, roles, asked, prepared, held_out, *asked_for, notes, stages, began)
             with nothing_on_failure(folder / name for name in (*FILES.values(), *OF_PROMISE.values(), PDF)):
                 files, report = write(found, folder, stages, n_points, pdf)
     document = metrics(found, files, report.summary["verdict"])

@@ -152,7 +152,7 @@ def trade_off(
     n_rows = len(prepared.X_train)
     few = n_rows > most_rows
     rows = np.sort(np.random.default_rng(seed).choice(n_rows, most_rows, replace=False)) if few else slice(None)
-    people = {name: _taken(table, rows) for name, table in known(prepared.people_train).items()}
+    people = {name: taken(table, rows) for name, table in known(prepared.people_train).items()}
     settings = dict(vars(Terms.of(model))) | {
         "n_components": model.n_components_,
         "bandwidth": model.bandwidth if model.bandwidth == "scales" else model.bandwidth_,
@@ -173,7 +173,7 @@ def trade_off(
     return path, (f"The trade-off was traced on {most_rows:,} of the {n_rows:,} rows to fit.",) if few else ()
 
 
-def _taken(table: Any, rows: Any) -> Any:
+def taken(table: Any, rows: Any) -> Any:
     if isinstance(table, dict):
         return {name: column[rows] for name, column in table.items()}
     return None if table is None else table[rows]

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from fairpca import FairPCA, Release
 from fairpca._utils.checks import check_number
 from fairpca.auditing import PromiseCertificate, certificate_of_release
+from fairpca.cli._maps import show_maps
 from fairpca.cli._options import FitTerms, names
 from fairpca.cli._output import Stages, plain
 from fairpca.cli._study import known
@@ -47,11 +48,14 @@ class Promised:
         What is promised.
     costs : list of dict
         What other promises would have cost, see `Release.trade_off`.
+    maps : list of dict
+        What each map keeps, where several were compared.
     """
 
     release: Release
     certificate: PromiseCertificate
     costs: list[dict[str, Any]]
+    maps: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers."""
@@ -60,10 +64,11 @@ class Promised:
             "words": self.certificate.bound.promise,
             "n_cells": self.certificate.n_cells,
             "costs": self.costs,
+            "maps": self.maps,
         } | bound
 
 
-def check_promise(target: float | None, asked: FitTerms) -> None:
+def check_promise(target: float | None, asked: FitTerms, compare_maps: bool) -> None:
     """Refuse promises that cannot be made, before any work.
 
     Parameters
@@ -72,8 +77,12 @@ def check_promise(target: float | None, asked: FitTerms) -> None:
         The largest gap of any decision.
     asked : FitTerms
         What is asked of the fit.
+    compare_maps : bool
+        Whether several maps are compared.
     """
     if target is None:
+        if compare_maps:
+            raise ValueError("--compare-maps chooses the map of a release: say with --promise what is promised.")
         return
     check_number("promise", target, above=0.0, below=1.0)
     if names(asked.continuous):
@@ -93,12 +102,19 @@ def check_people(target: float, model: FairPCA, prepared: PreparedTable) -> None
         The rows.
     """
     try:
-        _release(model).check_target(prepared.X_new, **known(prepared.people_new), target=target)
+        release_of(model).check_target(prepared.X_new, **known(prepared.people_new), target=target)
     except OutOfReachError as error:
         raise OutOfReachError(f"{error} {NOTHING}") from None
 
 
-def promised(target: float, model: FairPCA, prepared: PreparedTable, seed: int, stages: Stages) -> Promised:
+def promised(
+    target: float,
+    model: FairPCA,
+    prepared: PreparedTable,
+    seed: int,
+    stages: Stages,
+    maps: list[dict[str, Any]],
+) -> Promised:
     """Fit a release to the rows of the fit, and certify it on those held out.
 
     Parameters
@@ -113,9 +129,11 @@ def promised(target: float, model: FairPCA, prepared: PreparedTable, seed: int, 
         Draws first centres.
     stages : Stages
         Told how far it is.
+    maps : list of dict
+        What was found of several maps, if these were compared.
     """
     stages.say("fitting the release")
-    release, people = _release(model, seed), known(prepared.people_new)
+    release, people = release_of(model, seed), known(prepared.people_new)
     release.fit(model.transform(prepared.X_train), **known(prepared.people_train))
     stages.say("certifying the release")
     Z = model.transform(prepared.X_new)
@@ -124,10 +142,19 @@ def promised(target: float, model: FairPCA, prepared: PreparedTable, seed: int, 
     except OutOfReachError as error:
         raise OutOfReachError(f"{error} {NOTHING}") from None
     certificate = certificate_of_release(make_pipeline(model, release), prepared.X_new, **people)
-    return Promised(release, certificate, release.trade_off(Z, **people))
+    return Promised(release, certificate, release.trade_off(Z, **people), maps)
 
 
-def _release(model: FairPCA, seed: int = 0) -> Release:
+def release_of(model: FairPCA, seed: int = 0) -> Release:
+    """Return a release, not fitted, that compares people as a model does.
+
+    Parameters
+    ----------
+    model : FairPCA
+        The model.
+    seed : int, default=0
+        Draws first centres.
+    """
     return Release(**{name: getattr(model, name) for name in TERMS}, random_state=seed)
 
 
@@ -141,6 +168,8 @@ def show_promise(console: Console, found: Promised) -> None:
     found : Promised
         The certified release.
     """
+    if found.maps:
+        show_maps(console, found.maps)
     console.print(f"\n[bold]The promise[/bold]\n{plain(str(found.certificate))}")
     kept = next(cost["variance"] for cost in found.costs if cost["target"] == found.certificate.target)
     console.print(

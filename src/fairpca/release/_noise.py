@@ -1,13 +1,12 @@
-"""Noise that belongs to a person, and the distance of groups behind it."""
+"""The distance of groups behind noise."""
 # SPDX-License-Identifier: MIT
 
-import hashlib
 import math
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.fft import irfftn, next_fast_len, rfftn
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from fairpca._utils.typing import FloatArray, IntArray
 
@@ -17,94 +16,46 @@ ROUNDING = 8
 FINE = 2
 """Points of the grid that rows are binned on, for each multiple of s / 8."""
 
-REACH = 9.0
-"""Deviations beyond which noise is not followed: 1e-18 of it lies there."""
-
-MOST_POINTS = 2**22
-"""Points of a grid at most, so that a level takes less than a second."""
-
-MOST_GRID = 2
-"""Components up to which distances are computed on a grid."""
-
-N_DRAWS = 5_000
-"""Draws from the mixture: their share of the bound is about a half of a point."""
-
 DRAWN_SHARE = 0.1
-"""Share of alpha for the draws; the rows need most of it."""
+"""Share of alpha for draws from the mixture; the rows need most of it."""
 
-LEAST_KEY = 16
-"""Bytes of a key that nobody can guess."""
-
-WORDS = 8
-"""Numbers of 64 bits in a digest of BLAKE2b."""
+LEVELS = 2.0 ** (2.0 - np.arange(37) / 4.0)
+"""Deviations of noise, of the largest deviation of a column: from 4, behind which little is left, to 1/128."""
 
 
-def check_key(key: Any) -> bytes:
-    """Return a secret key."""
-    if not isinstance(key, bytes) or not LEAST_KEY <= len(key) <= 64:
-        raise ValueError(
-            f"key must be {LEAST_KEY} to 64 secret bytes, such as secrets.token_bytes(32), kept for as long as people "
-            "are released: whoever has it can take the noise off, and without it nobody's noise can be drawn again."
-        )
-    return key
+def uses_grid(n_columns: int) -> bool:
+    """Tell whether distances are computed on a grid: in three columns it has too many points."""
+    return n_columns <= 2
 
 
-def keyed(key: bytes, *parts: bytes) -> bytes:
-    """Return a keyed digest, BLAKE2b, of parts that cannot run into each other."""
-    digest = hashlib.blake2b(key=key, person=b"fairpca.release")
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.digest()
-
-
-def bytes_of_ids(ids: Any, n_rows: int) -> list[bytes]:
-    """Return what stands for each person: the same for 7, 7.0 and "7", whichever a table has made of it.
+def distances_behind(
+    Z: FloatArray, weights: Sequence[FloatArray], levels: FloatArray, alpha: float, seed: int
+) -> Iterator[FloatArray]:
+    """Yield T of weights at one level of noise after the other, or upper bounds, until one cannot be computed.
 
     Parameters
     ----------
-    ids : array-like of shape (n_rows,)
-        Numbers or texts.
-    n_rows : int
+    Z : ndarray of shape (n, d)
         Rows.
+    weights : sequence of ndarray of shape (n,)
+        Positive on one side, negative on the other.
+    levels : ndarray of shape (n_levels,)
+        s.
+    alpha : float
+        1 - confidence, a share of which is spent where draws are needed.
+    seed : int
+        Of draws.
     """
-    if ids is None:
-        raise ValueError(
-            "ids=None: noise belongs to a person, for the mean of several draws for one person would take it off. Pass "
-            'the id of each row\'s person, or use kind="cells", which needs none.'
-        )
-    values = np.asarray(ids).tolist()
-    if np.ndim(ids) != 1 or len(values) != n_rows:
-        raise ValueError(f"ids has the shape {np.shape(ids)}; there must be one for each of the {n_rows} rows.")
-    found = []
-    for row, value in enumerate(values):
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-            raise ValueError(f"ids has {value!r} in row {row}; ids are whole numbers or texts, and none is missing.")
-        found.append(str(value).encode())
-    return found
-
-
-def normal_draws(key: bytes, release: bytes, ids: list[bytes], n_columns: int) -> FloatArray:
-    """Return standard normal numbers of each person, the same whenever and in whatever order they are asked for.
-
-    Parameters
-    ----------
-    key : bytes
-        The secret.
-    release : bytes
-        What is released: another one has other draws.
-    ids : list of bytes
-        Of the people.
-    n_columns : int
-        Numbers of each.
-    """
-    blocks = -(-n_columns // WORDS)
-    content = b"".join(
-        keyed(key, b"noise", release, each, block.to_bytes(4, "little")) for each in ids for block in range(blocks)
-    )
-    words = np.frombuffer(content, dtype="<u8").reshape(len(ids), blocks * WORDS)[:, :n_columns]
-    return ndtri(((words >> np.uint64(11)) + 0.5) * 2.0**-53)
+    generator = np.random.default_rng(seed)
+    for level in levels:
+        if uses_grid(Z.shape[1]):
+            found = [grid_distance(Z[each != 0], each[each != 0], level) for each in weights]
+            if None in found:
+                return
+            yield np.array(found, dtype=np.float64) + grid_error(Z.shape[1])
+        else:
+            drawn = [drawn_distance(Z, each, level, DRAWN_SHARE * alpha, generator) for each in weights]
+            yield np.array(drawn)
 
 
 def rounded(Z: FloatArray, level: float) -> FloatArray:
@@ -124,7 +75,9 @@ def grid_error(n_columns: int) -> float:
     return n_columns * pitch**2 / 8.0 * 4.0 * math.exp(-0.5) / math.sqrt(2.0 * math.pi)
 
 
-def grid_distance(Z: FloatArray, weights: FloatArray, level: float) -> float | None:
+def grid_distance(
+    Z: FloatArray, weights: FloatArray, level: float, *, follow: float = 9.0, most_points: int = 2**22
+) -> float | None:
     """Return T of rows behind noise and rounding, at most `grid_error` too small; None where the grid is too large.
 
     Parameters
@@ -135,13 +88,17 @@ def grid_distance(Z: FloatArray, weights: FloatArray, level: float) -> float | N
         Positive on one side, negative on the other.
     level : float
         s.
+    follow : float, default=9.0
+        Deviations beyond which noise is not followed: 1e-18 of it lies there.
+    most_points : int, default=2**22
+        Points of a grid, so that a level takes less than a second.
     """
     pitch = level / (ROUNDING * FINE)
-    reach = math.ceil(REACH * ROUNDING) * FINE
+    reach = math.ceil(follow * ROUNDING) * FINE
     low = (np.floor(Z.min(axis=0) / level) * ROUNDING * FINE).astype(np.int64) - reach
     sizes = [int(n) for n in np.ceil(Z.max(axis=0) / pitch).astype(np.int64) + reach + FINE - low]
     shape = [next_fast_len(size, real=True) for size in sizes]
-    if math.prod(shape) > MOST_POINTS:
+    if math.prod(shape) > most_points:
         return None
     spectrum = rfftn(_binned(Z / pitch - low, weights, shape))
     for axis, size in enumerate(shape):
@@ -180,7 +137,13 @@ def _along(spectrum: FloatArray, shape: tuple[int, ...], axis: int, size: int) -
 
 
 def drawn_distance(
-    Z: FloatArray, weights: FloatArray, level: float, beta: float, generator: np.random.Generator
+    Z: FloatArray,
+    weights: FloatArray,
+    level: float,
+    beta: float,
+    generator: np.random.Generator,
+    *,
+    n_draws: int = 5_000,
 ) -> float:
     r"""Return a bound on T of rows behind noise that holds with probability 1 - beta over the draws.
 
@@ -202,20 +165,22 @@ def drawn_distance(
         The probability that it fails.
     generator : numpy.random.Generator
         Draws.
+    n_draws : int, default=5000
+        How many: their share of the bound is about a half of a point.
     """
     used = weights != 0
     rows, signed = (Z[used] - Z[used].mean(axis=0)) / level, weights[used]
-    chosen: IntArray = generator.choice(len(rows), N_DRAWS, p=np.abs(signed) / np.abs(signed).sum())
-    draws = rows[chosen] + generator.standard_normal((N_DRAWS, rows.shape[1]))
+    chosen: IntArray = generator.choice(len(rows), n_draws, p=np.abs(signed) / np.abs(signed).sum())
+    draws = rows[chosen] + generator.standard_normal((n_draws, rows.shape[1]))
     sides = np.column_stack([np.maximum(signed, 0.0), np.maximum(-signed, 0.0)])
     squares = np.sum(rows**2, axis=1)
     block = max(1, 2**23 // len(rows))
     values = []
-    for start in range(0, N_DRAWS, block):
+    for start in range(0, n_draws, block):
         part = draws[start : start + block]
         kernel = np.exp(part @ rows.T - 0.5 * squares - 0.5 * np.sum(part**2, axis=1)[:, None])
         densities = kernel @ sides
         values.append(np.abs(densities[:, 0] - densities[:, 1]) / densities.sum(axis=1))
     found, log = np.concatenate(values), math.log(2.0 / beta)
-    error = math.sqrt(2.0 * found.var(ddof=1) * log / N_DRAWS) + 7.0 * log / (3.0 * (N_DRAWS - 1))
+    error = math.sqrt(2.0 * found.var(ddof=1) * log / n_draws) + 7.0 * log / (3.0 * (n_draws - 1))
     return float(found.mean()) + error

@@ -1,106 +1,16 @@
-"""Places that rows are rounded to, and a nested path of merged places on which groups become more and more alike."""
+"""Places that rows are rounded to, and how they are merged on levels on which groups become more and more alike."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import FloatArray, IntArray
 
-LEAST_GAIN = 1e-12
-"""What a merge takes off the distance of groups, below which it counts as nothing but rounding."""
-
-N_FOLDS = 3
-"""Folds of cross-fitted scores: a row's own label must not be in the score that places it."""
-
-
-@dataclass(frozen=True, eq=False)
-class TaskScores:
-    r"""Where rows stand by what models say of a task, among everyone and among people of their groups.
-
-    With t the probability of a label and F_g its distribution function among the training rows of group g, the fair
-    score of a row is the place that its t has within groups, each as probable as a model of the groups says:
-
-    .. math:: F = \sum_g P(g \mid z) \, F_g(t).
-
-    Attributes
-    ----------
-    models : list of HistGradientBoostingClassifier
-        Of the task, then of each protected attribute, fitted to all training rows.
-    within : list of list of list of ndarray
-        For each attribute, group and label but the first the scores t of training rows, increasing.
-    among : list of ndarray
-        Fair scores of training rows for each label but the first, then their t, increasing.
-    """
-
-    models: list[Any]
-    within: list[list[list[FloatArray]]]
-    among: list[FloatArray]
-
-    @classmethod
-    def fit(cls, Z: FloatArray, targets: list[AnyArray], seed: int) -> tuple["TaskScores", FloatArray]:
-        """Fit models, and return them with the points of the training rows.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n, d)
-            Training rows.
-        targets : list of ndarray of int of shape (n,)
-            Labels of the task, then groups of each attribute; -1 where there is none.
-        seed : int
-            Of folds.
-        """
-        models, crossed = zip(*(_cross_fitted(Z, target, seed) for target in targets), strict=True)
-        task = crossed[0][:, 1:]
-        within = [
-            [[np.sort(score[target == group]) for score in task.T] for group in np.unique(target[target >= 0])]
-            for target in targets[1:]
-        ]
-        found = np.hstack([_fair(within, crossed[1:], task), task])
-        own = cls(list(models), within, [np.sort(column) for column in found.T])
-        return own, _standing(own.among, found)
-
-    def of(self, Z: FloatArray) -> FloatArray:
-        """Return the point of each row: where it stands by fair scores, then by t."""
-        task, *groups = (model.predict_proba(Z) for model in self.models)
-        return _standing(self.among, np.hstack([_fair(self.within, groups, task[:, 1:]), task[:, 1:]]))
-
-
-def _cross_fitted(Z: FloatArray, target: AnyArray, seed: int) -> tuple[Any, FloatArray]:
-    """Return a model of all rows, and probabilities of each row from models that have not seen it."""
-    known = target >= 0
-    model = HistGradientBoostingClassifier(random_state=seed)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-    unseen = cross_val_predict(clone(model), Z[known], target[known], cv=folds, method="predict_proba")
-    fitted = model.fit(Z[known], target[known])
-    scores = np.asarray(fitted.predict_proba(Z), dtype=np.float64)
-    scores[known] = unseen
-    return fitted, scores
-
-
-def _fair(within: list[list[list[FloatArray]]], groups: Sequence[FloatArray], task: FloatArray) -> FloatArray:
-    """Return the fair scores of each label but the first, the mean over attributes."""
-    total = np.zeros_like(task)
-    for of_groups, probable in zip(within, groups, strict=True):
-        for known, share in zip(of_groups, probable.T, strict=True):
-            total += share[:, None] * _standing(known, task)
-    return total / len(within)
-
-
-def _standing(known: list[FloatArray], scores: FloatArray) -> FloatArray:
-    """Return the share of known scores below each, those that equal it by half."""
-    places = [
-        (np.searchsorted(own, column) + np.searchsorted(own, column, side="right")) / (2.0 * len(own))
-        for own, column in zip(known, scores.T, strict=True)
-    ]
-    return np.column_stack(places)
+Merging = Callable[[FloatArray, FloatArray, FloatArray], IntArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +26,8 @@ class Places:
     masses : ndarray of shape (k,)
         The mass of the training rows of each.
     levels : ndarray of int of shape (n_levels, k)
-        The number of the cell that each place is merged into, from the coarsest to the finest level; each level merges
-        cells of the next.
+        The number of the cell that each place is merged into, from the coarsest to the finest level, each with more
+        cells than the one before.
     """
 
     centres: FloatArray
@@ -127,7 +37,14 @@ class Places:
 
     @classmethod
     def fit(
-        cls, points: FloatArray, values: FloatArray, weights: FloatArray, masses: FloatArray, n_cells: int, seed: int
+        cls,
+        points: FloatArray,
+        values: FloatArray,
+        weights: FloatArray,
+        masses: FloatArray,
+        n_cells: int,
+        seed: int,
+        merging: Merging,
     ) -> "Places":
         """Find places of training rows, and merge them.
 
@@ -145,12 +62,14 @@ class Places:
             Places, no more than there are different points.
         seed : int
             Of the first centres.
+        merging : callable
+            Gives levels of masses, values and differences of places.
         """
         clusters = KMeans(n_cells, n_init=1, random_state=seed).fit(points, sample_weight=masses)
         codes = pairwise_distances_argmin(points, clusters.cluster_centers_)
         sums = _summed(codes, masses[:, None], n_cells)[:, 0]
         means = _summed(codes, masses[:, None] * values, n_cells) / np.maximum(sums, 1e-300)[:, None]
-        levels = merged(sums, means, _summed(codes, weights, n_cells))
+        levels = merging(sums, means, _summed(codes, weights, n_cells))
         return cls(np.asarray(clusters.cluster_centers_, dtype=np.float64), means, sums, levels)
 
     def codes(self, points: FloatArray) -> IntArray:
@@ -221,7 +140,8 @@ def _best_pair(alive: IntArray, masses: FloatArray, values: FloatArray, differen
     upper = np.triu_indices(len(alive), 1)
     loss, gain = loss[upper], gain[upper]
     # Where no merge makes groups more alike, the one that loses least.
-    cost = np.where(gain > LEAST_GAIN, loss / np.maximum(gain, LEAST_GAIN), np.inf) if gain.max() > LEAST_GAIN else loss
+    rounding = len(alive) * np.finfo(np.float64).eps
+    cost = np.where(gain > rounding, loss / np.maximum(gain, rounding), np.inf) if gain.max() > rounding else loss
     best = int(np.argmin(cost))
     return int(alive[upper[0][best]]), int(alive[upper[1][best]])
 

@@ -32,7 +32,7 @@ BERRY_ESSEEN = 0.5606
 I. Tyurin, "New estimates of the convergence rate in the Lyapunov theorem", arXiv:0912.0726, abstract.
 """
 
-EQUAL_GROUPS = 0.4
+EQUAL_GROUPS = 1.0 / math.sqrt(2.0 * math.pi)
 """T of groups that do not differ is about this times q sqrt(C - 1) for C cells that are about as large: E|x| of a
 normal variable is sqrt(2 / pi), and half of the sum of |differences| is taken."""
 
@@ -238,3 +238,37 @@ def sides_of(people: People, n_rows: int, terms: Terms, against: str) -> tuple[l
         own = columns[:, comparison.owner == j]
         sides.append(Sides.of(record, np.zeros(n_rows) if own.shape[1] != 1 else own[:, 0], masses))
     return sides, compared
+
+
+def check_names(sides: list[Sides], names: tuple[str, ...] | None) -> None:
+    """Refuse comparisons other than those of the fit.
+
+    Parameters
+    ----------
+    sides : list of Sides
+        What is compared.
+    names : tuple of str, or None
+        What was compared in the fit, if anything was.
+    """
+    own = {each.record["name"] for each in sides}
+    if names is not None and own != set(names):
+        raise ValueError(
+            "these rows have other groups than those of the fit: "
+            + "; ".join(f"{name} is {'new' if name in own else 'missing'}" for name in sorted(own ^ set(names)))
+            + ". Bring the same groups, or merge them before the fit."
+        )
+
+
+def masses_of_rows(people: People, n_rows: int) -> FloatArray:
+    """Return how much each row counts.
+
+    Parameters
+    ----------
+    people : People
+        What is known of the rows.
+    n_rows : int
+        Their number.
+    """
+    alone = compare(People(sample_weight=people.sample_weight), n_rows, Terms(), LARGEST_MMD2)
+    found = masses_of(alone.attached)
+    return np.ones(n_rows) if found is None else found

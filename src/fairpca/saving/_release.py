@@ -1,4 +1,4 @@
-"""A certified release of rows to places as a document and arrays, and back."""
+"""A certified release as a document and arrays, and back."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Mapping
@@ -14,12 +14,17 @@ from fairpca.saving._archive import Archive
 from fairpca.saving._values import Decoder, Encoder
 
 if TYPE_CHECKING:
-    from fairpca.release import Release
+    from fairpca.release import BoostedTrees, Release, TaskScores
 
 KIND = "Release"
 DOCUMENT = {"kind": TEXT, "parameters": TABLE, "certificate": TABLE, "level": NUMBER, "n_features": whole(1)}
-NAMED = {"feature_names": Kind("a list of texts", lambda v: isinstance(v, list) and all(isinstance(n, str) for n in v))}
-ARRAYS = ("centres", "values", "masses", "levels")
+NAMES = Kind("a list of texts", lambda v: isinstance(v, list) and all(isinstance(n, str) for n in v))
+OPTIONAL = {"feature_names": NAMES}
+LABELLED = {"labels": Kind("a list of two texts or more", lambda v: NAMES.fits(v) and len(v) > 1)}
+OF_PLACES = ("centres", "values", "masses", "levels")
+OF_TREES = ("baseline", "features", "thresholds", "values")
+OF_PARAMETERS = "parameters."
+OF_PEOPLE = ("release", "key_check", "ledger")
 
 SHARE = Kind("a number between 0 and 1", lambda value: is_number(value) and 0 <= value <= 1)
 CERTIFICATE = {
@@ -45,7 +50,10 @@ MEASURE = {
 
 
 def release_to_archive(release: "Release") -> Archive:
-    """Return a certified release of the kind "cells" as a document and arrays, without anything of single rows.
+    """Return a certified release as a document and arrays.
+
+    They hold nothing of single rows of the fit. Of noise they hold keyed digests of the people that were released and
+    of their numbers, which say nothing to anyone without the key, and a digest of the key.
 
     Parameters
     ----------
@@ -55,14 +63,11 @@ def release_to_archive(release: "Release") -> Archive:
     from fairpca.release import Release
 
     check_is_fitted(release, "levels_")
-    if type(release) is not Release or release.kind != "cells":
-        raise ValueError(
-            f'a model file holds a Release with kind="cells"; got kind={getattr(release, "kind", None)!r}, whose '
-            "boosted models, or ledger of people and secret key, have no place in it."
-        )
+    if type(release) is not Release:
+        raise ValueError(f"a model file holds a Release, and none of a class of one's own: {type(release).__name__}.")
     if not hasattr(release, "certificate_"):
         raise ValueError("this release has no certificate, and from a file it cannot get one: call certify() first.")
-    encoder = Encoder("Change it with release.set_params({}=...).", "parameters.")
+    encoder = Encoder("Change it with release.set_params({}=...).", OF_PARAMETERS)
     chosen = release.get_params(deep=False)
     if not (chosen["random_state"] is None or isinstance(chosen["random_state"], int | np.integer)):
         chosen["random_state"] = None
@@ -75,7 +80,14 @@ def release_to_archive(release: "Release") -> Archive:
     }
     if hasattr(release, "feature_names_in_"):
         document["feature_names"] = [str(name) for name in release.feature_names_in_]
-    arrays = encoder.arrays | {name: getattr(release.places_, name) for name in ARRAYS}
+    if release.kind == "noise":
+        own: dict[str, AnyArray] = dict(release._people.to_arrays())
+    else:
+        own = {name: getattr(release.places_, name) for name in OF_PLACES}
+    if release.kind == "task" and release._cells.scores is not None:
+        document["labels"] = list(release._cells.labels)
+        own |= _arrays_of_scores(release._cells.scores)
+    arrays = encoder.arrays | own
     # What cannot be loaded must not be saved.
     release_from_archive(document, arrays)
     return document, arrays
@@ -91,27 +103,34 @@ def release_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray
     arrays : mapping of str to ndarray
         Its arrays, and no others.
     """
-    from fairpca.release import AnyClassifierBound, Places, Release
+    from fairpca.release import AnyClassifierBound, Release
 
-    check_fields("the document", document, DOCUMENT | (NAMED if "feature_names" in document else {}))
-    own = {name: array for name, array in arrays.items() if name in ARRAYS}
-    decoder = Decoder({name: array for name, array in arrays.items() if name not in ARRAYS})
+    fields = DOCUMENT | {name: kind for name, kind in (OPTIONAL | LABELLED).items() if name in document}
+    check_fields("the document", document, fields)
+    of_parameters = {name: array for name, array in arrays.items() if name.startswith(OF_PARAMETERS)}
+    own = {name: array for name, array in arrays.items() if name not in of_parameters}
+    decoder = Decoder(of_parameters)
     parameters, certificate = decoder.decode(document["parameters"]), decoder.decode(document["certificate"])
     decoder.check_all_used()
-    unknown = [name for name in parameters if name not in Release().get_params()]
-    if unknown or parameters.get("kind") != "cells" or len(own) != len(ARRAYS):
-        raise ValueError(f"it is no release of cells: {', '.join(unknown) or 'parameters or arrays are missing'}.")
+    if not isinstance(parameters, dict) or not set(parameters) <= set(Release().get_params()):
+        raise ValueError("its parameters are not those of a release.")
+    if not isinstance(certificate, dict):
+        raise ValueError("its certificate is no table.")
     check_fields("the certificate", certificate, CERTIFICATE)
     for measure in certificate["measures"]:
         check_fields("a measure", measure, MEASURE)
-    _check_arrays(own, document["n_features"])
     release = Release(**parameters)
-    release._checked_terms()
-    release.places_ = Places(**own)
-    release.levels_ = own["levels"].max(axis=1) + 1.0
-    if document["level"] not in release.levels_:
-        raise ValueError(f"its level {document['level']:g} is none of its levels.")
-    release.level_, release.n_features_in_ = document["level"], document["n_features"]
+    try:
+        release._checked_terms()
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    release.n_features_in_, release.level_ = document["n_features"], document["level"]
+    if release.kind == "noise":
+        _put_noise(release, own)
+    else:
+        _put_cells(release, own, document.get("labels"))
+    if release.level_ not in release.levels_:
+        raise ValueError(f"its level {release.level_:g} is none of its levels.")
     release.certificate_, release._seen_rows = AnyClassifierBound(**certificate), None
     if "feature_names" in document:
         if len(document["feature_names"]) != release.n_features_in_:
@@ -120,9 +139,79 @@ def release_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray
     return release
 
 
-def _check_arrays(arrays: Mapping[str, AnyArray], n_features: int) -> None:
+def _put_noise(release: "Release", arrays: Mapping[str, AnyArray]) -> None:
+    from fairpca.release import PeopleNoise
+
+    if set(arrays) != set(OF_PEOPLE) or any(a.dtype != np.int64 or a.ndim != 1 for a in arrays.values()):
+        raise ValueError("it is no release with noise: arrays are missing, or are not digests.")
+    if not release.level_ > 0.0:
+        raise ValueError("its level of noise is not above 0.")
+    release._people, release.levels_ = PeopleNoise.from_arrays(dict(arrays)), np.array([release.level_])
+
+
+def _put_cells(release: "Release", arrays: Mapping[str, AnyArray], labels: list[str] | None) -> None:
+    from fairpca.release import Cells, Places
+
+    if (release.kind == "task") != (labels is not None):
+        raise ValueError("labels belong to a release for a task, and to no other.")
+    if missing := [name for name in OF_PLACES if name not in arrays]:
+        raise ValueError(f"it is no release of cells: the arrays {', '.join(missing)} are missing.")
+    places = {name: arrays[name] for name in OF_PLACES}
+    rest = {name: array for name, array in arrays.items() if name not in OF_PLACES}
+    scores, n_values = None, release.n_features_in_
+    n_scores = n_values
+    if labels is not None:
+        scores, n_values = _scores(rest, release.n_features_in_, len(labels)), len(labels) - 1
+        n_scores = len(scores.quantiles)
+    elif rest:
+        raise ValueError(f"it has arrays that no release of cells has: {', '.join(rest)}.")
+    _check_places(places, n_scores, n_values)
+    release._cells = Cells(Places(**places), scores, tuple(labels or ()))
+    release.places_, release.levels_ = release._cells.places, release._cells.levels
+
+
+def _arrays_of_scores(scores: "TaskScores") -> dict[str, AnyArray]:
+    """Return the arrays of what models say; those of the first are of the task."""
+    trees = {f"trees{k}.{name}": getattr(model, name) for k, model in enumerate(scores.models) for name in OF_TREES}
+    return trees | {"quantiles": scores.quantiles}
+
+
+def _scores(arrays: dict[str, AnyArray], n_features: int, n_labels: int) -> "TaskScores":
+    from fairpca.release import BoostedTrees, TaskScores
+
+    n_models = (len(arrays) - 1) // len(OF_TREES)
+    wanted = {f"trees{k}.{name}" for k in range(n_models) for name in OF_TREES} | {"quantiles"}
+    if set(arrays) != wanted or n_models < 2:
+        raise ValueError("it is no release for a task: arrays are missing, or it has others.")
+    models = [BoostedTrees(**{name: arrays[f"trees{k}.{name}"] for name in OF_TREES}) for k in range(n_models)]
+    for model in models:
+        _check_trees(model, n_features)
+    quantiles, n_scores = arrays["quantiles"], sum(model.n_classes - 1 for model in models)
+    if models[0].n_classes != n_labels or quantiles.ndim != 2 or quantiles.shape[0] != n_scores or not quantiles.size:
+        raise ValueError("its models, labels and quantiles do not belong together.")
+    if quantiles.dtype != np.float64 or not np.all(np.diff(quantiles, axis=1) >= 0.0):
+        raise ValueError("its quantiles do not increase.")
+    return TaskScores(models, quantiles)
+
+
+def _check_trees(model: "BoostedTrees", n_features: int) -> None:
+    n_trees, n_nodes = model.features.shape if model.features.ndim == 2 else (0, 0)
+    shapes = {"features": (n_trees, n_nodes), "thresholds": (n_trees, n_nodes), "values": (n_trees, n_nodes + 1)}
+    types = {"features": np.int64, "thresholds": np.float64, "values": np.float64, "baseline": np.float64}
+    whole = (n_nodes + 1) & n_nodes == 0 and model.baseline.ndim == 1 and model.baseline.size > 0
+    if not whole or any(getattr(model, name).shape != shape for name, shape in shapes.items()):
+        raise ValueError("its trees are not whole.")
+    if any(getattr(model, name).dtype != dtype for name, dtype in types.items()):
+        raise ValueError("its trees are not of numbers.")
+    if np.any((model.features < 0) | (model.features >= n_features)) or np.isnan(model.thresholds).any():
+        raise ValueError("its trees look at columns or thresholds that there are not.")
+    if not (np.isfinite(model.values).all() and np.isfinite(model.baseline).all()):
+        raise ValueError("its trees add what are no numbers.")
+
+
+def _check_places(arrays: Mapping[str, AnyArray], n_scores: int, n_values: int) -> None:
     k = len(arrays["masses"]) if arrays["masses"].ndim == 1 else 0
-    shapes = {"centres": (k, n_features), "values": (k, n_features), "masses": (k,)}
+    shapes = {"centres": (k, n_scores), "values": (k, n_values), "masses": (k,)}
     if k < 1 or any(arrays[name].shape != shape or arrays[name].dtype != np.float64 for name, shape in shapes.items()):
         raise ValueError("its centres, values and masses do not belong together.")
     if not all(np.isfinite(arrays[name]).all() for name in shapes) or arrays["masses"].min() < 0:

@@ -190,7 +190,7 @@ def test_people_who_are_left_out_are_named_once(data):
 def test_a_failed_fit_learns_nothing(data):
     X, group = data
     model = FairPCACV(FairPCA(2), target=0.1)
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(ValueError, match="X has NaN in column 0"):
         model.fit(np.where(X > 2, np.nan, X), sensitive_features=group)
     with pytest.raises(NotFittedError):
         model.transform(X)

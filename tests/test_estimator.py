@@ -226,7 +226,7 @@ def test_single_precision_stays_single(two_groups, fitted):
 
 
 BAD_DATA = {
-    "contains NaN": lambda X, group: (np.where(X[3, 2] == X, np.nan, X), group),
+    "X has NaN in column 2, first in row 3": lambda X, group: (np.where(X[3, 2] == X, np.nan, X), group),
     "contains infinity": lambda X, group: (np.where(X[3, 2] == X, np.inf, X), group),
     "299 entries but X has 300 rows": lambda X, group: (X, group[:-1]),
     "zero variance in every column": lambda X, group: (np.ones_like(X), group),

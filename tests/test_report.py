@@ -320,7 +320,7 @@ def test_training_rows_are_said_first(case):
         found = case.model.report(case.seen, sensitive_features=case.known["sex"], **QUICK)
     text = check(found).text
     assert "of these 300 rows equal one of the fit" in text
-    assert "There is none: these look like the rows" in text
+    assert "and what they show says nothing of new people: no certificate" in text
     assert found.summary["verdict"]["fair"] is None
     assert "300 people ·" in " ".join(text.split())
 

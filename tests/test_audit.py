@@ -281,4 +281,4 @@ def test_it_says_what_it_is_at(halves):
     _, _, new, others = halves
     said, settings = [], QUICK | {"adversaries": "svm"}
     audit(None, new, others["y"], sensitive_features=others["sex"], callback=said.append, **settings)
-    assert said == ["projecting", "measuring", "permutations: 0 of 99", "adversary svm of sex", "parity gaps of a task"]
+    assert said == ["projecting", "measuring", "permutations: 0 of 99", "adversaries: svm", "parity gaps of a task"]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_name
+from fairpca._utils.threads import run_all, single_threaded_blas
 from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca.comparison import KnownAttribute
 
 MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
 """Rows at most that each is shown, half of them to learn from."""
@@ -57,6 +61,41 @@ def check_adversaries(names: Any) -> tuple[str, ...]:
     return tuple(check_name("adversaries", name, ADVERSARIES) for name in listed)
 
 
+def attempts(tried: Sequence[tuple[str, FloatArray, KnownAttribute]], seed: int) -> list[dict[str, Any] | None]:
+    """Let adversaries predict attributes from projections.
+
+    They work side by side, each in one thread: several threads of one model wait for each other longer than they work,
+    many times longer where the machine does other work too.
+
+    Parameters
+    ----------
+    tried : sequence of tuples of str, ndarray of shape (n, d) and KnownAttribute
+        Which adversary sees which projections and predicts which attribute of these rows.
+    seed : int
+        Of what they draw.
+
+    Returns
+    -------
+    records : list of dict or None
+        See `try_classifier` and `try_regressor`.
+    """
+    records: list[dict[str, Any] | None] = [None] * len(tried)
+
+    def work(k: int) -> None:
+        name, Z, attribute = tried[k]
+        values = attribute.values
+        known = ~np.isnan(values.astype(np.float64)) & (attribute.is_continuous | (values >= 0))
+        attempt = try_regressor if attribute.is_continuous else try_classifier
+        # Unlike that of BLAS, the limit of OpenMP belongs to the thread that sets it.
+        with threadpool_limits(1, user_api="openmp"):
+            records[k] = attempt(name, Z[known], values[known], seed)
+
+    with single_threaded_blas(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        run_all([partial(work, k) for k in range(len(tried))])
+    return records
+
+
 def try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dict[str, Any] | None:
     """Train a classifier of an attribute on half of the rows and score it on the others.
 
@@ -84,9 +123,7 @@ def try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dic
         return None
     Z, labels = Z[learnable], labels[learnable]
     seen, unseen, known, hidden = _halves(name, Z, labels, labels, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = CLASSIFIERS[name](seed).fit(seen, known)
+    model = CLASSIFIERS[name](seed).fit(seen, known)
     predicted = model.predict(unseen)
     groups = np.unique(hidden)
     scores = _scores(model, unseen)

@@ -1,20 +1,17 @@
 """The audit: what a reduction of people that it has not seen reveals of their attributes."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, column_or_1d
-from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_bandwidth, check_confidence, check_integer
 from fairpca._utils.progress import say_with
-from fairpca._utils.threads import single_threaded_blas
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
-from fairpca.auditing._adversaries import ADVERSARIES, check_adversaries, parity_gaps, try_classifier, try_regressor
+from fairpca.auditing._adversaries import ADVERSARIES, attempts, check_adversaries, parity_gaps
 from fairpca.auditing._promise import bound_for_every_classifier
 from fairpca.auditing._reduction import Origin, learned, model_digest, overlap_of, projections, rows_digest
 from fairpca.auditing._result import AuditResult, Settings, examine
@@ -23,9 +20,6 @@ from fairpca.exceptions import TrainingRowsWarning
 from fairpca.inference import ComparedRows
 from fairpca.mmd import factor_to_judge, median_bandwidth
 from fairpca.rows import compute, is_dask
-
-FEW_NUMBERS = 100_000
-"""Numbers in projections that adversaries look at in one thread: others would wait longer than they work."""
 
 
 def audit(
@@ -157,8 +151,7 @@ def audited(
     sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
     rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
     findings = examine(rows, compared, sigma, settings, np.random.default_rng(seed))
-    with _one_thread() if Z.size < FEW_NUMBERS else nullcontext():
-        found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
+    found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
     return AuditResult(
         any_classifier=bound_for_every_classifier(reduction, Z, people, terms, compared, settings.confidence),
         measures=findings.records,
@@ -172,13 +165,6 @@ def audited(
         n_permutations=settings.n_permutations,
         origin=Origin(model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), seed, overlap),
     )
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    # Unlike that of BLAS, the limit of OpenMP belongs to the thread that sets it.
-    with single_threaded_blas(), threadpool_limits(1, user_api="openmp"):
-        yield
 
 
 def _in_memory(X: Any, people: People) -> tuple[People, Any]:
@@ -205,15 +191,12 @@ def _without_offset(Z: FloatArray) -> FloatArray:
 
 
 def _adversaries(Z: FloatArray, compared: Compared, settings: Settings) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for attribute in compared.known:
-        known = ~np.isnan(attribute.values.astype(np.float64)) & (attribute.is_continuous | (attribute.values >= 0))
-        attempt = try_regressor if attribute.is_continuous else try_classifier
-        for name in settings.adversaries:
-            settings.say(f"adversary {name} of {attribute.name or 'sensitive_features'}")
-            record = attempt(name, Z[known], attribute.values[known], settings.seed)
-            found += [] if record is None else [{"attribute": attribute.name} | record]
-    return found
+    tried = [(name, Z, attribute) for attribute in compared.known for name in settings.adversaries]
+    if not tried:
+        return []
+    settings.say(f"adversaries: {', '.join(settings.adversaries)}")
+    found = zip(tried, attempts(tried, settings.seed), strict=True)
+    return [{"attribute": attribute.name} | record for (_, _, attribute), record in found if record is not None]
 
 
 def _parity(Z: FloatArray, y: Any, compared: Compared, settings: Settings) -> list[dict[str, Any]]:

@@ -1,17 +1,20 @@
 """What would help where a projection reveals an attribute, tried on the audited rows."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.auditing._adversaries import try_classifier, try_regressor
+from fairpca.auditing._adversaries import attempts
 from fairpca.auditing._verdict import ADVERSARY_NAMES, gap_of, judge, points
 from fairpca.comparison import LARGEST_MMD2, Compared, KnownAttribute, People, Terms, compare
 from fairpca.rows import dense, is_sparse
+
+Step = tuple[str, ...] | int
+"""Columns that are dropped, or the number of components that are kept."""
 
 
 def with_remedies(
@@ -50,8 +53,7 @@ def with_remedies(
     trial = _Trial.of(max(audit.adversaries, key=gap_of), audit, model, X, compared, most_rows)
     if trial is None:
         return audit
-    found = sorted([*trial.without_columns(columns, revealing), *trial.fewer_components()])
-    return replace(audit, remedies=[words for _, words in found])
+    return replace(audit, remedies=trial.remedies(columns, revealing))
 
 
 class _Trial:
@@ -60,7 +62,7 @@ class _Trial:
     def __init__(self, record: Any, model: Any, X: FloatArray, known: KnownAttribute, seed: int, n_rows: int) -> None:
         Z = X @ model.components_.T
         self.record, self.model, self.X, self.Z, self.known, self.seed = record, model, X, Z, known, seed
-        self.start, self.variance = self.gap(Z), float(Z.var(axis=0).sum())
+        (self.start,), self.variance = self.gaps([Z]), float(Z.var(axis=0).sum())
         self.some = f" on {len(Z):,} of the rows" if len(Z) < n_rows else ""
 
     @classmethod
@@ -80,44 +82,45 @@ class _Trial:
         chosen = KnownAttribute(known.name, known.values[rows], known.is_continuous, known.labels)
         return cls(record, model, scaled, chosen, audit.origin.seed, n_rows)
 
-    def gap(self, Z: FloatArray) -> float:
-        """Return the gap that the adversary shows in projections."""
-        attempt = try_regressor if self.known.is_continuous else try_classifier
-        found = attempt(self.record["adversary"], Z, self.known.values, self.seed)
-        return 0.0 if found is None else gap_of(found)
+    def gaps(self, projections: Sequence[FloatArray]) -> list[float]:
+        """Return the gaps that the adversary shows in some projections."""
+        found = attempts([(self.record["adversary"], Z, self.known) for Z in projections], self.seed)
+        return [0.0 if record is None else gap_of(record) for record in found]
 
-    def without_columns(self, columns: Mapping[str, slice], revealing: Sequence[str]) -> Iterator[tuple[float, str]]:
-        """Yield what is left without the columns that reveal most."""
-        named = [name for name in dict.fromkeys(revealing) if name in columns]
-        single = {name: self._without([columns[name]]) for name in self._suspects(columns)}
-        best = min(single, key=lambda name: self.gap(single[name]), default=None)
-        sets = [named] if named else []
-        sets += [[best]] if best is not None and [best] != named else []
-        for names in sets:
-            Z = self._without([columns[name] for name in names])
-            yield from self._said(f"Drop {_listed(names)} and fit again", Z, names is named)
+    def remedies(self, columns: Mapping[str, slice], revealing: Sequence[str], enough: float = 0.8) -> list[str]:
+        """Return what is left without columns, and with fewer components: the step that leaves least first.
 
-    def fewer_components(self) -> Iterator[tuple[float, str]]:
-        """Yield what is left with half of the components, or one fewer where that is enough."""
+        Of single columns the one that leaves least is named, and of numbers of components the largest that leaves
+        `enough` of the gap, where that is enough; columns that are known to reveal the attribute are named in any case.
+        """
+        named = tuple(name for name in dict.fromkeys(revealing) if name in columns)
+        sets = dict.fromkeys([*([named] if named else []), *((name,) for name in self._suspects(columns))])
         n = self.model.n_live_components_
-        for k in dict.fromkeys([n - 1, n // 2]):
-            said = list(self._said(f"Keep {k} component{'s' if k > 1 else ''} in place of {n}", self.Z[:, :k]))
-            if k > 0 and said:
-                yield from said
-                return
+        sizes = [k for k in dict.fromkeys([n - 1, n // 2]) if k > 0]
+        tried = [self._without([columns[name] for name in names]) for names in sets] + [self.Z[:, :k] for k in sizes]
+        after: dict[Step, FloatArray] = dict(zip([*sets, *sizes], tried, strict=True))
+        left = dict(zip(after, self.gaps(tried), strict=True))
+        helpful = [step for step, gap in left.items() if gap <= enough * self.start]
+        single = sorted((step for step in helpful if isinstance(step, tuple) and step != named), key=left.__getitem__)
+        fewer = [step for step in helpful if isinstance(step, int)]
+        shown: list[Step] = [*([named] if named else []), *single[:1], *fewer[:1]]
+        shown.sort(key=left.__getitem__)
+        return [self._said(step, left[step], after[step], step in helpful) for step in shown]
 
-    def _said(self, what: str, Z: FloatArray, is_named: bool = False) -> Iterator[tuple[float, str]]:
-        """Yield the gap that is left, in words; unless columns were named, only where it is a fifth smaller."""
-        left = self.gap(Z) if Z.shape[1] else self.start
-        if is_named or left <= 0.8 * self.start:
-            kept = 100 * float(Z.var(axis=0).sum()) / self.variance
-            words = (
-                f"{what}: {ADVERSARY_NAMES[self.record['adversary']]} then predict{self._s} "
-                f"{self.known.name or 'the attribute'} with a gap of {points(left)} points in place of "
-                f"{points(self.start)}, and {kept:.0f} % of the variance is left (the same components"
-                f"{self.some}, not fitted again)."
-            )
-            yield left, words
+    def _said(self, step: Step, gap: float, Z: FloatArray, helps: bool) -> str:
+        """Return what a step leaves, in words."""
+        if isinstance(step, int):
+            n = self.model.n_live_components_
+            what = f"Keep {step} component{'s' if step > 1 else ''} in place of {n}"
+        else:
+            what = f"Drop {_listed(step)} and fit again" if helps else f"Dropping {_listed(step)} helps little"
+        kept = 100 * float(Z.var(axis=0).sum()) / self.variance
+        return (
+            f"{what}: {ADVERSARY_NAMES[self.record['adversary']]} then predict{self._s} "
+            f"{self.known.name or 'the attribute'} with a gap of {points(gap)} points in place of "
+            f"{points(self.start)}, and {kept:.0f} % of the variance is left (the same components{self.some}, not "
+            "fitted again)."
+        )
 
     @property
     def _s(self) -> str:

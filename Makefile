@@ -9,12 +9,13 @@ LOOPS := $(wildcard src/fairpca/compiled/*.[ch])
 demo: $(VENV)/.demo
 	MPLBACKEND=Agg $(BIN)/fairpca demo --output demo
 
+# Two processes with one thread each: more would wait for each other.
 test: $(VENV)/.test lint
-	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2
 
 # Tests of some seconds each, which `make test` leaves out to stay short.
 thorough: $(VENV)/.test
-	MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 -m "thorough and not slow"
+	OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest --numprocesses 2 -m "thorough and not slow"
 
 # What users install: built from the last commit, checked, installed in a fresh environment and tested there.
 packages: $(VENV)/.test

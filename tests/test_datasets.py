@@ -518,6 +518,7 @@ def test_files_can_be_prepared_for_each_attribute(name, mark, data_home, tmp_pat
                 assert (prepared.people_train.sample_weight is None) == (info.weight is None)
 
 
+@pytest.mark.thorough
 def test_in_memory_and_from_files_the_same_features_are_made(raw_of, data_home, tmp_path):
     info = INFO["compas"]
     paths = [write_table("compas", tmp_path / f"compas{ending}", data_home=data_home) for ending in ENDINGS]

@@ -108,6 +108,7 @@ def test_the_two_goals_choose_different_directions(everything):
     assert float(fair["mmd2"]) < 5e-3 < float(equal["mmd2"])
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path):
     arguments = ["communality", *SMALL, "--splits", "2"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"

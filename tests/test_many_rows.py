@@ -82,6 +82,7 @@ def test_where_rows_are_too_many_for_all_pairs_the_error_is_stated_and_held_back
     assert abs(exact - model.mmd2_) <= model.mmd2_error_
 
 
+@pytest.mark.thorough
 def test_an_error_that_is_wide_for_the_tolerance_is_explained(rows, monkeypatch):
     monkeypatch.setattr(_many_rows, "EXACT_PAIRS", 0)
     monkeypatch.setattr(_sample, "PART_ROWS", (64,))
@@ -168,6 +169,7 @@ def test_a_tolerance_out_of_reach_is_said_not_met(rng, d, tolerance):
     assert model.mmd2_ > tolerance
 
 
+@pytest.mark.thorough
 def test_null_directions_are_used_on_many_rows_too(rng):
     group = np.arange(6000) % 2
     X = np.column_stack([rng.normal(size=(6000, 2)) + 0.5 * group[:, None], np.ones(6000)])
@@ -186,6 +188,7 @@ def test_the_record_counts_all_levels_and_names_the_sample(rows, monkeypatch):
     assert result.certificate.hessian_rows == result.levels[0].n_rows
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["lognormal", "cauchy"])
 def test_heavy_tails_are_no_obstacle(kind):
     rng = np.random.default_rng(0)

@@ -58,6 +58,7 @@ def refusal(path, content):
     return message
 
 
+@pytest.mark.thorough
 def test_a_thousand_damaged_files_are_refused_or_are_the_same_model(content, model, path):
     same = model.transform(ROWS).tobytes(), model.summary(), repr(model.result_)
     words = []

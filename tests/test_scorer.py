@@ -112,6 +112,7 @@ def test_groups_are_compared_within_segments_in_the_score(held_out):
         score(model, X[1::7], sensitive_features=group[1::7], control_features=segment[1::7])
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.ConvergenceWarning")
 def test_a_search_does_not_take_the_loosest_where_groups_differ(routing, rng):
     X, group = rows(rng, 4.0)

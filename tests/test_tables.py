@@ -948,6 +948,7 @@ def test_an_unknown_encoding_is_refused(tmp_path):
             TableFile(path, encoding=encoding)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=60)

@@ -304,7 +304,11 @@ def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: fl
     parts = [each / limit for one in unsure for each in (one.smooth, 1.5 * one.width) if not math.isnan(each)]
     if parts:
         rows = _round(audit.n_rows * max(2.0, max(parts) ** 2))
-        yield f"Audit more people: about {rows:,} (now {audit.n_rows:,}) can rule out such a gap where there is none."
+        names = " and ".join(each.name or "the attribute" for each in unsure)
+        yield (
+            f"Audit more people: about {rows:,} (now {audit.n_rows:,}) can show that no gap for {names} is above "
+            f"{points(limit)} points, if there is none."
+        )
     elif unsure:
         yield f"Audit more people than these {audit.n_rows:,}, with at least 40 of each group."
 

@@ -38,7 +38,7 @@ def case(request, rng):
     rows = CountedRows(X, codes)
     mmd = features_mmd(rows, coordinates, comparison, 3.0, factors)
     fine = mmd.around(axes @ V, np.array([0.01]))
-    curvature = mmd.curvature_around(axes @ V, 60)
+    curvature = mmd.around(axes @ V, np.array([0.01]))
     sample = np.arange(0, N_ROWS, 2)[:100] + np.arange(100) % 2
     coarse = exact_mmd(coordinates.project(X[sample]), codes[sample], comparison.sampled(codes[sample]), 3.0)
     ledger = Ledger()

@@ -133,7 +133,7 @@ class ManyRows:
             The vector h there.
         """
         fine = self._features.around(frame, known)
-        curvature = self._features.curvature_around(frame)
+        curvature = fine if self.part is None else self.part._features.around(frame, known)
         return self._problem(TwoLevelMMD(fine, curvature, self._sample_discrepancy, self._ledger))
 
     def estimate(self, frame: FloatArray, tolerances: FloatArray) -> Measurement:

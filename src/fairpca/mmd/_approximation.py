@@ -112,9 +112,6 @@ class Approximation(Protocol):
             What errors are small enough; more work is done where they are larger, if that is of use.
         """
 
-    def curvature_around(self, V: FloatArray) -> SmoothMMD:
-        """Return what has the Hessian around a frame."""
-
 
 class DiscrepancyAlong:
     """Any discrepancy for frames in the span of some axes: at V it is what it is at axes @ V.
@@ -191,7 +188,7 @@ class TwoLevelMMD:
     fine : SmoothMMD
         The discrepancy of all rows.
     curvature : SmoothMMD
-        Its Hessian; it shapes steps only, so that it may be less accurate than the gradients are.
+        What has the Hessian of all rows, or, where they are very many, of a part of them: it shapes steps only.
     coarse : Discrepancy
         The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
     ledger : Ledger
@@ -239,8 +236,9 @@ class TwoLevelMMD:
         measured = self._fine.measured
         if not measured.may_be_within(axes.shape[1]):
             return DiscrepancyAlong(self, axes)
-        rows = measured.within(axes)
-        fine, curvature = self._fine.within(rows, axes), self._curvature.within(rows, axes)
+        fine = curvature = self._fine.within(measured.within(axes), axes)
+        if self._curvature is not self._fine:
+            curvature = self._curvature.within(self._curvature.measured.within(axes), axes)
         return TwoLevelMMD(fine, curvature, self._coarse.along(axes), self._ledger, self)
 
     def evaluate(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -259,7 +257,7 @@ class TwoLevelMMD:
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
         source = self._source(V, Q)
-        self._keep(source is self._curvature, source.n_rows)
+        self._keep(source is not self._coarse and source.n_rows == self.n_rows, source.n_rows)
         return source.hessian(V, Q, gradient, multipliers, single_precision)
 
     def _keep(self, is_exact: bool, n_rows: int) -> None:

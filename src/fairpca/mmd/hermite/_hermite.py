@@ -30,6 +30,10 @@ from fairpca.rows import Partial, Rows
 MAKING = 20
 """Multiply-adds in a matrix product that take as long as making one feature of one row."""
 
+SEARCHED = 256
+"""Features for derivatives, or 20 for each component: with a factor that makes h exact where it was measured they lead to
+the same subspace as many more, which h itself takes."""
+
 
 class HermiteMMD:
     r"""Discrepancies h_j(V) = <P_j, W'KW> of projected rows, with D features of the kernel.
@@ -53,7 +57,7 @@ class HermiteMMD:
     bandwidth : float
         sigma.
     n_features : int, default=1000
-        D.
+        D, for values; derivatives around a frame take fewer, see `SEARCHED`.
     seed : int, default=0
         Draws the samples on which errors are estimated.
 
@@ -111,11 +115,11 @@ class HermiteMMD:
 
     def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
-        return AlignedMMD(self.anchored(V, known), V)
+        return AlignedMMD(self.anchored(V, known, self.n_searched(V)), V)
 
-    def curvature_around(self, V: FloatArray, n_features: int = 256) -> AlignedMMD:
-        """Return what has the Hessian around V, of fewer features: it shapes steps but not where they end."""
-        return AlignedMMD(self.anchored(V, n_features=n_features), V)
+    def n_searched(self, V: FloatArray) -> int:
+        """Return how many features derivatives around V take."""
+        return min(self.n_features, max(SEARCHED, 20 * V.shape[1]))
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
         """Return the discrepancy for frames in a span, see `SmoothMMD`."""
@@ -306,12 +310,10 @@ class ScalesMMD:
         parts = [each.measured_at(V, np.full(self.n_measures, np.inf)).values for each in self._scales]
         total = np.mean(parts, axis=0)
         share = np.divide(known, total, out=np.ones_like(total), where=(total > 0) & (known > 0))
-        scales = [each.anchored(V, share * part) for each, part in zip(self._scales, parts, strict=True)]
+        scales = [
+            each.anchored(V, share * part, each.n_searched(V)) for each, part in zip(self._scales, parts, strict=True)
+        ]
         return AlignedMMD(ScalesMMD(scales), V)
-
-    def curvature_around(self, V: FloatArray, n_features: int = 256) -> AlignedMMD:
-        """Return what has the Hessian around V, see `HermiteMMD.curvature_around`."""
-        return AlignedMMD(ScalesMMD([each.anchored(V, n_features=n_features) for each in self._scales]), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "ScalesMMD":
         """Return the discrepancy for frames in a span, see `SmoothMMD`."""

@@ -82,6 +82,13 @@ class AlignedMMD:
         """Return the discrepancy for frames in a span, see `SmoothMMD`; of the anchor what lies in it is enough."""
         return AlignedMMD(self._discrepancy.within(rows, axes), axes.T @ self._anchor)
 
+    def realign(self, V: FloatArray) -> None:
+        """Take the frame that V is seen as for the anchor: near it nothing changes, and alignment with it is smooth.
+
+        Where V'A is nearly singular its polar factor jumps.
+        """
+        self._anchor = V @ Alignment.of(V, self._anchor).rotation
+
     def value(self, V: FloatArray) -> FloatArray:
         """Return the vector (h_j) of the subspace spanned by V."""
         return self._discrepancy.value(V @ Alignment.of(V, self._anchor).rotation)

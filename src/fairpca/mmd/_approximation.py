@@ -87,10 +87,17 @@ class SmoothMMD(Protocol):
         """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
 
 
+class FollowingMMD(SmoothMMD, Protocol):
+    """One that follows a solver from chart to chart."""
+
+    def realign(self, V: FloatArray) -> None:
+        """Begin a chart around V, see `AlignedMMD`."""
+
+
 class Approximation(Protocol):
     """The discrepancies of all rows, approximately."""
 
-    def around(self, V: FloatArray, known: FloatArray) -> SmoothMMD:
+    def around(self, V: FloatArray, known: FloatArray) -> FollowingMMD:
         """Return a smooth function of the subspace for use around a frame.
 
         Parameters
@@ -185,9 +192,9 @@ class TwoLevelMMD:
 
     Parameters
     ----------
-    fine : SmoothMMD
+    fine : FollowingMMD
         The discrepancy of all rows.
-    curvature : SmoothMMD
+    curvature : FollowingMMD
         What has the Hessian of all rows, or, where they are very many, of a part of them: it shapes steps only.
     coarse : Discrepancy
         The exact discrepancy of a sample, in the same coordinates and with the same bandwidth.
@@ -210,8 +217,8 @@ class TwoLevelMMD:
 
     def __init__(
         self,
-        fine: SmoothMMD,
-        curvature: SmoothMMD,
+        fine: FollowingMMD,
+        curvature: FollowingMMD,
         coarse: Discrepancy,
         ledger: Ledger,
         whole: "TwoLevelMMD | None" = None,
@@ -256,6 +263,8 @@ class TwoLevelMMD:
         single_precision: bool = False,
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
+        for each in (self._fine, self._curvature):
+            each.realign(V)
         source = self._source(V, Q)
         self._keep(source is not self._coarse and source.n_rows == self.n_rows, source.n_rows)
         return source.hessian(V, Q, gradient, multipliers, single_precision)

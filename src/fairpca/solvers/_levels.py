@@ -176,6 +176,7 @@ class LevelsTask:
         known = self._data.estimate(_live(guess), self._tolerances)
         goals = self._tolerances if self._data.confirms_exactly else self._goals(known)
         answers: list[tuple[Solution, Measurement]] = []
+        last = np.zeros_like(goals)
         for _ in range(MAX_ROUNDS):
             problem = self._data.around(_live(guess), self._tolerances, known.values)
             solution = self._run(problem, goals, guess, self._data.n_rows, self._data.method)
@@ -184,12 +185,14 @@ class LevelsTask:
             answers.append((solution, known))
             if self._remaining() == 0.0 or (self._meets(known) and not self._wasted(solution, known, goals)):
                 break
-            allowed = self._goals(known)
-            # The next problem is exact here. What it still misses after that is taken off its goals.
-            # A tolerance of 0 cannot be made stricter.
-            ratios = np.divide(known.values, allowed, out=np.ones_like(allowed), where=allowed > 0.0)
-            missed = np.maximum(1.0, ratios) if len(answers) > 1 else 1.0
-            goals = np.minimum(allowed, goals) / missed if np.any(missed > 1.0) else allowed
+            # The next problem is exact here. What it will miss where it ends, by the rate at which misses fall, is taken
+            # off its goals. A discrepancy of 0 says nothing.
+            missed, ended = np.zeros_like(goals), solution.result.mmd2s
+            np.log(np.divide(known.values, ended, out=missed + 1.0, where=(known.values > 0) & (ended > 0)), out=missed)
+            falling = np.divide(missed, last, out=np.ones_like(missed), where=np.abs(last) > np.abs(missed))
+            goals, last = self._goals(known), missed
+            if len(answers) > 1:
+                goals = goals * np.exp(-np.maximum(0.0, np.abs(falling) * missed))
         return self._conclude(answers)
 
     def _goals(self, measured: Measurement) -> FloatArray:

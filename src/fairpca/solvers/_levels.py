@@ -185,8 +185,8 @@ class LevelsTask:
             answers.append((solution, known))
             if self._remaining() == 0.0 or (self._meets(known) and not self._wasted(solution, known, goals)):
                 break
-            # The next problem is exact here. What it will miss where it ends, by the rate at which misses fall, is taken
-            # off its goals. A discrepancy of 0 says nothing.
+            # The next problem is exact here. What it will miss where it ends, by the rate at which misses fall, is
+            # taken off its goals. A discrepancy of 0 says nothing.
             missed, ended = np.zeros_like(goals), solution.result.mmd2s
             np.log(np.divide(known.values, ended, out=missed + 1.0, where=(known.values > 0) & (ended > 0)), out=missed)
             falling = np.divide(missed, last, out=np.ones_like(missed), where=np.abs(last) > np.abs(missed))

@@ -31,8 +31,8 @@ MAKING = 20
 """Multiply-adds in a matrix product that take as long as making one feature of one row."""
 
 SEARCHED = 256
-"""Features for derivatives, or 20 for each component: with a factor that makes h exact where it was measured they lead to
-the same subspace as many more, which h itself takes."""
+"""Features for derivatives: with a factor that makes h exact where it was measured they lead to the same subspace as
+many more, which h itself takes."""
 
 
 class HermiteMMD:
@@ -115,11 +115,7 @@ class HermiteMMD:
 
     def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
-        return AlignedMMD(self.anchored(V, known, self.n_searched(V)), V)
-
-    def n_searched(self, V: FloatArray) -> int:
-        """Return how many features derivatives around V take."""
-        return min(self.n_features, max(SEARCHED, 20 * V.shape[1]))
+        return AlignedMMD(self.anchored(V, known, SEARCHED), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
         """Return the discrepancy for frames in a span, see `SmoothMMD`."""
@@ -310,9 +306,7 @@ class ScalesMMD:
         parts = [each.measured_at(V, np.full(self.n_measures, np.inf)).values for each in self._scales]
         total = np.mean(parts, axis=0)
         share = np.divide(known, total, out=np.ones_like(total), where=(total > 0) & (known > 0))
-        scales = [
-            each.anchored(V, share * part, each.n_searched(V)) for each, part in zip(self._scales, parts, strict=True)
-        ]
+        scales = [each.anchored(V, share * part, SEARCHED) for each, part in zip(self._scales, parts, strict=True)]
         return AlignedMMD(ScalesMMD(scales), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "ScalesMMD":

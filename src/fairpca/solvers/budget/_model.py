@@ -114,6 +114,11 @@ class Model:
         hessian = problem.hessian(centre.evaluation, chart.Q[:, first:], mixture, single_precision=True)
         return cls(chart, leading, hessian, mixture, here.discrepancies), centre
 
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the discrepancy's Hessian is known on some of the coordinates only."""
+        return len(self.leading) < self.chart.dimension
+
     def newton_step(
         self, point: ChartPoint, lagrangian: Lagrangian, radius: float, may_shift: bool = True
     ) -> tuple[Metric, FloatArray] | None:

@@ -22,7 +22,7 @@ FORCING = 0.01
 """Share of the gain expected at first at which a cycle ends; nearer to the end of a run it must collect more."""
 
 REUSED_WITHIN = 0.1
-"""Distance from the centre of a chart up to which its Hessian serves a second cycle."""
+"""Distance from the centre of a chart up to which its Hessian serves another cycle."""
 
 HOPELESS = 0.95
 """A run ends when its bound on the variance lies below this share of what is known: the bound assumes convexity."""
@@ -178,8 +178,10 @@ class Run:
             if self._is_out_of_time() or self._bound(cycle) < HOPELESS * known:
                 break
             multipliers.update(here, cycle.is_minimised)
-            # A second time an old Hessian would repeat the error that it has just made.
-            is_reusable = reused is None and cycle.is_minimised and cycle.length <= REUSED_WITHIN
+            # A second time an old Hessian would repeat the error that it has just made; that of a truncated one is none
+            # of its age.
+            may_serve = reused is None or model.is_truncated
+            is_reusable = may_serve and cycle.is_minimised and cycle.length <= REUSED_WITHIN
             reused = (model, cycle.point) if is_reusable else None
             if multipliers.is_stuck:
                 turned = self._away_from_isolated_rows(here)

@@ -224,37 +224,10 @@ def test_missing_values_are_filled_or_their_rows_dropped(tmp_path):
     assert projected["row"].tolist() == [k + 1 for k in range(200) if k % 10 != 3 and k % 20 != 5]
 
 
-def test_missing_attributes_are_a_group_or_left(tmp_path):
-    table = people().assign(sex=lambda t: t["sex"].where(t.index % 8 != 0))
-    group = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing-sensitive", "group", table=table)
-    assert len(measures(group)) == 3
-    left = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing-sensitive", "leave", table=table)
-    assert measures(left) == ["Female against Male"]
-
-
-def test_attributes_may_be_features_too(tmp_path):
-    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--keep-sensitive")
-    assert features(found) == 10
-    assert fairpca.load(tmp_path / "out/model.fairpca").roles.keep_sensitive
-
-
 def test_components_may_be_a_share_of_the_variance(tmp_path):
     found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "-n", "0.6")
     assert found["n_components"] == 3
     assert found["variance_kept_by_pca"] > 0.6
-
-
-def test_numbers_may_be_codes(tmp_path):
-    found = fitted_to(tmp_path, "-s", "sex", "--drop", "race,hired,town", "--categories", "weight")
-    kinds = {column["column"]: (column["kind"], column["features"]) for column in found["columns"]}
-    assert kinds["weight"] == ("category", 3)
-    assert kinds["age"] == ("number", 1)
-
-
-def test_a_column_that_tells_is_noted(tmp_path):
-    table = people().assign(gender=lambda t: t["sex"].str[0])
-    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, table=table)
-    assert any("'gender' is nearly a copy of 'sex'" in note for note in found["notes"])
 
 
 def test_more_rows_are_held_out_where_groups_are_small(tmp_path):

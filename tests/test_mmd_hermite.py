@@ -6,7 +6,6 @@ from comparisons import by_weights, exact_mmd
 from fairpca.geometry import taylor_slope
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.rows import ArrayRows
-from pickled_blocks import PickledBlocks
 
 OWNER = np.array([0, 1, 1])
 
@@ -87,16 +86,6 @@ def test_values_are_exact_at_the_anchor_and_gradients_in_proportion(rng):
     plain_values, plain_gradients = mmd.evaluate(case.V)
     ratios = (expected / plain_values)[:, None, None]
     np.testing.assert_allclose(gradients, ratios * plain_gradients, rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("height", [1, 37, 700])
-def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
-    case = with_far_rows(Case(rng, 5, n=200))
-    reference, mmd = case.hermite(80), case.hermite(80, PickledBlocks, height=height)
-    for expected, found in zip(reference.evaluate(case.V), mmd.evaluate(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
-    for expected, found in zip(reference.value_and_bound(case.V), mmd.value_and_bound(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
 
 
 def test_single_precision_rows_are_used_as_the_numbers_they_are(rng):

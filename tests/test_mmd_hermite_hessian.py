@@ -7,7 +7,6 @@ import pytest
 from comparisons import by_weights, exact_mmd
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.rows import ArrayRows
-from pickled_blocks import PickledBlocks
 
 OWNER = np.array([0, 1, 1])
 MULTIPLIERS = np.array([0.5, 3.0])
@@ -82,11 +81,3 @@ def test_a_row_too_far_along_the_chart_for_single_precision_is_not_lost(rng):
     hessian, single = case.hessian(mmd), case.hessian(mmd, single_precision=True)
     assert np.abs(hessian).max() > 1e30
     np.testing.assert_allclose(single, hessian, rtol=0, atol=1e-5 * np.abs(hessian).max())
-
-
-@pytest.mark.parametrize("height", [1, 37, 700])
-def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
-    case = Case(rng, 4, n=200)
-    expected = case.hessian(case.hermite(50))
-    found = case.hessian(case.hermite(50, PickledBlocks, height=height))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())

@@ -115,15 +115,3 @@ def test_a_path_has_the_settings_of_a_fit(data):
     assert all(model.result_.solver == "repms" for model in path.models_)
     assert all(model.mmd_method_ == "hermite" for model in path.models_)
     assert path.converged_.all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "d", "tolerance"), [("german", 2, 1e-6), ("german", 10, 1e-4), ("compas", 2, 1e-5)])
-@pytest.mark.parametrize("split", [0, 1, 2])
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NullComponentsWarning")
-def test_the_path_keeps_what_a_fit_keeps(reference, name, d, tolerance, split):
-    data = reference(name, split)
-    X, group = data["X_train"], data["a_train"]
-    alone = FairPCA(d, tolerance=tolerance, random_state=0).fit(X, sensitive_features=group)
-    path = fair_pca_path(X, group, d, tolerances=np.geomspace(1e-2, tolerance, 8), random_state=0)
-    assert abs(100 * path.variances_[-1] - 100 * alone.result_.variance_kept) <= 0.05

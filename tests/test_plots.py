@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 
 from fairpca import FairPCA
 from fairpca.baselines import FPCA
-from fairpca.metrics import communality
 from fairpca.plots import CommunalityDisplay, ProjectionDisplay, SpectrumDisplay, projection_spectrum
 
 
@@ -81,31 +80,11 @@ def test_every_split_is_drawn_at_its_value():
     assert display.ax_.get_legend() is not None
 
 
-def test_the_line_in_a_box_is_the_median():
-    display = CommunalityDisplay({"PCA": [0.4, 0.5, 0.1], "FairPCA": [0.02, 0.01, 0.03]}).plot()
-    medians = [line.get_ydata()[0] for line in display.boxes_["medians"]]
-    np.testing.assert_allclose(medians, [0.4, 0.02])
-
-
-def test_communalities_are_those_of_the_estimators(rng):
-    models = [PCA(2).fit(rng.normal(size=(30, 5))) for _ in range(3)]
-    display = CommunalityDisplay.from_estimators({"PCA": models}, feature=4, feature_name="x")
-    np.testing.assert_allclose(display.communalities["PCA"], [communality(model.components_)[4] for model in models])
-
-
 def test_the_spectrum_of_pca_is_its_explained_variance(two_groups):
     X, _ = two_groups
     eigenvalues, shares = projection_spectrum(PCA(2).fit(X), X)
     np.testing.assert_allclose(eigenvalues, [1, 1, 0, 0, 0, 0], atol=1e-12)
     np.testing.assert_allclose(shares, PCA().fit(X).explained_variance_ratio_)
-
-
-def test_the_first_shares_of_fair_pca_are_its_components(two_groups):
-    X, group = two_groups
-    model = FairPCA(2, tolerance=1e-2).fit(X, sensitive_features=group)
-    _, shares = projection_spectrum(model, X)
-    np.testing.assert_allclose(shares[:2], model.explained_variance_ratio_)
-    assert shares.sum() == pytest.approx(1)
 
 
 def test_fpca_is_taken_by_its_relaxed_matrix(two_groups):

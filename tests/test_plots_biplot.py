@@ -76,15 +76,6 @@ def test_labels_do_not_overlap(wide):
     assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
 
 
-def test_axes_and_style_are_used(wide):
-    X, group, model = wide
-    _, ax = pyplot.subplots()
-    display = BiplotDisplay(model.transform(X), group, model.components_).plot(ax=ax, s=3)
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
-    assert display.scatters_[0].get_sizes().tolist() == [3]
-
-
 def test_other_than_two_components_are_refused(wide):
     X, group, _ = wide
     with pytest.raises(ValueError, match=r"a biplot needs n_components=2, but the estimator was fitted with 3\."):

@@ -277,9 +277,3 @@ def test_a_fit_without_a_promise_leaves_none_of_another(tmp_path):
     assert run("fit", table, *SEX, "--promise", "0.2", "--out", tmp_path / "out").exit_code == 0
     assert answer("fit", table, *SEX, "--out", tmp_path / "out")["promise"] is None
     assert not {path.name for path in (tmp_path / "out").iterdir()} & FILES
-
-
-def test_plan_says_how_many_people_a_promise_takes():
-    assert answer("plan", "--promise", "0.05", "--groups", "200,800")["needed"]["2"][0] > 200
-    shown = run("plan", "--groups", "200,800").stdout
-    assert "200 and 800 rows to certify with allow promises of about" in shown

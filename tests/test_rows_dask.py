@@ -109,11 +109,6 @@ def test_blas_keeps_to_one_thread_inside_a_task_only(where, X, codes):
     assert blas_threads(X, codes) == before
 
 
-def test_codes_of_other_chunks_are_refused(X, codes):
-    with pytest.raises(ValueError, match="row chunks"):
-        DaskRows(blocks_of(X), blocks_of(codes, 5))
-
-
 # Workers and schedulers that go away
 
 
@@ -248,15 +243,6 @@ def test_columns_that_hold_no_numbers_are_named(X):
         number_blocks(dd.from_pandas(frame, npartitions=2))
     with pytest.raises(ValueError, match="dtype object"):
         number_blocks(blocks_of(X.astype(object)))
-
-
-def test_tables_without_rows_or_columns_are_refused(X):
-    with pytest.raises(ValueError, match="1 dimension; it must be a table"):
-        number_blocks(blocks_of(X[:, 0]))
-    with pytest.raises(ValueError, match="no rows"):
-        number_blocks(da.empty((0, 3)))
-    with pytest.raises(ValueError, match="no columns"):
-        number_blocks(da.empty((3, 0)))
 
 
 def test_the_first_number_that_is_not_finite_is_named(where, X, codes):

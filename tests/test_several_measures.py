@@ -119,18 +119,6 @@ def check_same(model, other):
     assert model.result_.n_gradients <= 1.5 * other.result_.n_gradients
 
 
-def test_a_measure_listed_twice_changes_nothing(two_measures):
-    X, groups, (first, second) = two_measures
-    once = fit_with([first, second], X, groups, [2e-3, 3e-3])
-    for columns, tolerances in (
-        ([first, second, first], [2e-3, 3e-3, 2e-3]),
-        ([first, second, -first], [2e-3, 3e-3, 5e-3]),
-    ):
-        twice = fit_with(columns, X, groups, tolerances)
-        check_same(twice, once)
-        assert twice.mmd2_by_measure_["measure 2"] == twice.mmd2_by_measure_["measure 0"]
-
-
 def unused(model):
     """Return the variance share that a tolerance left unused may be worth: 5e-4 of each."""
     return 5e-4 * sum(each["multiplier"] * each["tolerance"] for each in model.measures_)

@@ -66,11 +66,6 @@ def test_what_is_saved_is_loaded(model, saved):
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
 
 
-def test_one_model_is_always_the_same_bytes(saved, tmp_path):
-    fairpca.load(saved).save(tmp_path / "again.fairpca")
-    assert (tmp_path / "again.fairpca").read_bytes() == saved.read_bytes()
-
-
 @pytest.mark.parametrize(("roles", "held_out"), [(None, None), (ROLES, None), (None, HeldOut(0.5, 2**32 - 1))])
 def test_what_is_not_known_stays_unknown(model, tmp_path, roles, held_out):
     TableModel.of_fitted(model.encoder, model.model_, roles, held_out).save(tmp_path / "model")
@@ -206,8 +201,3 @@ def test_what_is_wrong_with_a_document_is_said(saved, tmp_path, name):
     (tmp_path / "changed").write_bytes(zipped(members | {"model.json": signed(document)}))
     with pytest.raises(ModelFileError, match=words):
         fairpca.load(tmp_path / "changed")
-
-
-def test_what_has_no_end_is_no_model():
-    with pytest.raises(ModelFileError, match="it is not a plain file, which has an end"):
-        fairpca.load("/dev/zero")

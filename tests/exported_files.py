@@ -75,9 +75,8 @@ WAYS = (
 MINUS = {"cp1252": "–"}
 """Signs that an encoding has in place of the minus of typographers."""
 
-EXPORTS = [(country, way) for country in LOCALES for way in WAYS if (country, way) != ("US", "quoted")] + [
-    ("US", "gaps")
-]
+EXPORTS = [(country, way) for country in LOCALES for way in WAYS if (country, way) != ("US", "quoted")]
+EXPORTS.append(("US", "gaps"))
 
 
 def exported(country, way, seed):

@@ -26,7 +26,9 @@ def kinds_and_numbers(path):
         return kinds, prepare(table, Roles("sex"), TableOptions("fill"), held_out=0)
 
 
-@pytest.mark.parametrize(("country", "way"), EXPORTS)
+@pytest.mark.parametrize(
+    ("country", "way"), [*EXPORTS[::3], *(pytest.param(*each, marks=pytest.mark.thorough) for each in EXPORTS[1::3])]
+)
 def test_exports_of_several_countries(tmp_path, country, way):
     content, expected = exported(country, way, seed=3)
     (tmp_path / "table.csv").write_bytes(content)

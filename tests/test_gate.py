@@ -92,6 +92,7 @@ def test_a_promise_and_a_fit_are_held_too(place, tmp_path):
     assert "fail: promise of any decision is 0.2, above 0.1" in run(*args, "--fail-above", "promise=0.1").stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("auc", [0.5, 0.99])
 def test_the_script_of_the_docs_stops_before_it_deploys(place, auc, tmp_path):
     script = tmp_path / "gate.sh"

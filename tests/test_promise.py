@@ -272,6 +272,7 @@ def test_amounts_are_refused_and_labels_are_taken(place, tmp_path):
     assert "an equalized odds gap above 20 points" in found["promise"]["words"]
 
 
+@pytest.mark.thorough
 def test_a_fit_without_a_promise_leaves_none_of_another(tmp_path):
     table = written(tmp_path / "people.csv", people(3000))
     assert run("fit", table, *SEX, "--promise", "0.2", "--out", tmp_path / "out").exit_code == 0

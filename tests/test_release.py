@@ -490,6 +490,7 @@ def test_levels_for_a_task_have_more_and_more_cells_that_tell_more_of_groups():
     assert told == sorted(told)
 
 
+@pytest.mark.thorough
 def test_maps_are_compared_on_rows_that_certify_nothing(tmp_path):
     table = written(tmp_path / "people.csv", cli_people(3000))
     options = ["--sensitive", "sex", "--label", "hired", "--drop", "race,town,weight", "--no-path"]

@@ -133,6 +133,7 @@ def give_up(X, codes, folder):
     return X.T @ codes
 
 
+@pytest.mark.thorough
 def test_a_pass_that_keeps_killing_workers_ends(client, X, codes, tmp_path):
     X[0, 0] = FIRST
     with pytest.raises(distributed.scheduler.KilledWorker):

@@ -354,7 +354,7 @@ def frames():
     return st.lists(row, min_size=3, max_size=30).map(lambda rows: {k: [row[k] for row in rows] for k in cells})
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(frames(), st.permutations(["number", "truth", "word", "sex", "more"]))
 def test_new_rows_are_encoded_like_those_of_the_fit(frame, order):
     table = pa.table(

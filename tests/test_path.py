@@ -1,10 +1,14 @@
 import warnings
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from matplotlib import pyplot
 
 from fairpca import FairPCA, FairPCAPath, fair_pca_path
+from fairpca.exceptions import ConvergenceWarning
+from fairpca.solvers import Budget, Status
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +109,22 @@ def test_points_out_of_reach_share_the_fairest_model(rng):
     assert np.all(np.diff(path.mmd2s_) <= 0)
     assert not path.converged_[-2:].any()
     assert path.mmd2s_[-1] == path.mmd2s_[-2] > 1e-7
+
+
+@pytest.mark.parametrize("fit", ["path", "auto"])
+def test_a_limit_of_time_is_one_for_all_solves(data, monkeypatch, fit):
+    X, group = data
+    clock = count(0, 25)
+    monkeypatch.setattr("fairpca.fitting._tracer.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    solver = Budget(max_seconds=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if fit == "path":
+            path = fair_pca_path(X, group, 2, tolerances=[1e-2, 1e-3, 1e-4], solver=solver)
+            assert path.converged_.tolist() == [True, False, False]
+        else:
+            model = FairPCA(2, solver=solver, random_state=0).fit(X, sensitive_features=group)
+            assert model.result_.status is Status.OUT_OF_TIME
 
 
 def test_a_path_has_the_settings_of_a_fit(data):

@@ -131,16 +131,6 @@ def test_converges_on_heavy_tails_small_groups_and_any_scale(rng, form, delta, m
     assert model.converged_
 
 
-def test_reported_spectrum_is_that_of_the_matrix(two_groups):
-    X, group = two_groups
-    model = FPCA(2, delta=0.1).fit(X, sensitive_features=group)
-    vectors, values = model.eigenvectors_, model.eigenvalues_
-    np.testing.assert_allclose((vectors * values) @ vectors.T, model.projection_matrix_, atol=1e-12)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-12)
-    assert np.all(np.diff(values) <= 0)
-    assert projection_distance(vectors[:, :2], model.components_.T) < 1e-7
-
-
 def test_delta_zero_makes_the_means_equal_and_mu_brings_the_covariances_closer(two_groups):
     X, group = two_groups
 
@@ -167,28 +157,6 @@ def test_without_covariance_penalty_it_is_pca_orthogonal_to_the_mean_difference(
     assert model.objective_ == pytest.approx(model.rounded_objective_)
 
 
-@pytest.mark.parametrize("form", ["published", "text"])
-@pytest.mark.parametrize("delta", [0.0, 0.1])
-def test_group_names_and_row_order_do_not_matter(two_groups, rng, form, delta):
-    X, group = two_groups
-    order = rng.permutation(len(X))
-    one = FPCA(2, form=form, delta=delta).fit(X, sensitive_features=group)
-    two = FPCA(2, form=form, delta=delta).fit(X[order], sensitive_features=np.where(group == "a", 7, 3)[order])
-    assert one.objective_ == pytest.approx(two.objective_, rel=1e-6)
-    assert projection_distance(one.components_.T, two.components_.T) < 1e-3
-
-
-def test_duplicated_columns_change_nothing_but_the_null_space(rng):
-    X, group = sample(rng, 5, 5)
-    wide = np.hstack([X, X]) / np.sqrt(2)
-    one = FPCA(2, standardize=False).fit(X, sensitive_features=group)
-    two = FPCA(2, standardize=False).fit(wide, sensitive_features=group)
-    lifted = np.hstack([one.components_, one.components_]) / np.sqrt(2)
-    # Null axes could take a share of P; here they do not, and the two programs are the same.
-    assert two.objective_ == pytest.approx(one.objective_, rel=1e-6)
-    assert projection_distance(lifted.T, two.components_.T) < 1e-3
-
-
 def test_groups_on_a_line_leave_only_null_axes(rng):
     X = np.outer(rng.normal(size=30), [1.0, 2.0, -1.0])
     group = (X[:, 0] > 0).astype(int)
@@ -211,18 +179,6 @@ def test_stiefel_rounding_improves_the_objective_and_keeps_the_means(two_groups,
     assert value <= direct.objective_ + direct.duality_gap_ + 1e-12
     if delta == 0.0:  # otherwise the eigenvectors may be outside the constraint
         assert value >= rounded.rounded_objective_
-
-
-def test_stiefel_rounding_is_a_local_maximum(two_groups, rng):
-    X, group = two_groups
-    V = FPCA(2, mu=0.05, rounding="stiefel").fit(X, sensitive_features=group).components_.T
-    scaled = StandardScaler().fit_transform(X)
-    basis = null_space(moments(scaled, group)[2][None, :])
-    best = objective(V @ V.T, scaled, group, 0.05, "published")
-    for size in (1e-1, 1e-2, 1e-3):
-        for _ in range(50):
-            W = np.linalg.qr(V + size * basis @ rng.normal(size=(5, 2)))[0]
-            assert objective(W @ W.T, scaled, group, 0.05, "published") <= best + 1e-7
 
 
 def test_a_tie_is_reported():

@@ -199,31 +199,6 @@ def test_a_favourable_number_is_found_among_numbers(tmp_path):
     assert measures(fitted_to(tmp_path, "-s", "sex", *options, table=table)) == ["Female against Male among y = 7"]
 
 
-def test_rows_of_no_weight_are_left_out(tmp_path):
-    table = people().assign(weight=lambda t: t["weight"].where(t.index >= 50, 0))
-    options = ["-s", "sex", "--weight", "weight", "--drop", "race,hired,town"]
-    found = fitted_to(tmp_path, *options, table=table)
-    assert found["rows"]["dropped"] == {"zero weight": 50}
-    assert found["rows"]["fitted"] + found["rows"]["held_out"] == 150
-    assert any("50 of 200 rows have the weight 0" in note for note in found["notes"])
-    without = fitted_to(tmp_path, *options, table=table[50:])
-    assert found["variance_kept"] == pytest.approx(without["variance_kept"], abs=0.1)
-
-
-def test_missing_values_are_filled_or_their_rows_dropped(tmp_path):
-    table = people().assign(
-        income=lambda t: t["income"].where(t.index % 10 != 3), work=lambda t: t["work"].where(t.index % 20 != 5)
-    )
-    filled = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing", "fill", table=table)
-    assert filled["rows"]["dropped"] == {}
-    assert features(filled) == 9
-    dropped = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing", "drop-rows", table=table)
-    assert dropped["rows"]["dropped"] == {"missing": 30}
-    assert features(dropped) == 8
-    projected = pd.read_csv(tmp_path / "out/projected.csv")
-    assert projected["row"].tolist() == [k + 1 for k in range(200) if k % 10 != 3 and k % 20 != 5]
-
-
 def test_components_may_be_a_share_of_the_variance(tmp_path):
     found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "-n", "0.6")
     assert found["n_components"] == 3
@@ -270,17 +245,6 @@ def test_every_kind_of_file_gives_the_same_numbers(story, tmp_path):
             column["note"] = column["note"].replace("decimal comma", "")
         for name in ("mmd2", "variance_kept", "audit", "measures", "columns"):
             assert found[name] == story.metrics[name], (path.name, name)
-
-
-def test_decimal_commas_of_people(tmp_path):
-    table = people().assign(share=lambda t: t["weight"] + 0.5)
-    path = written(tmp_path / "german.csv", table, sep=";", decimal=",")
-    weighted = ["-s", "sex", "--weight", "share", "--drop", "race,hired,town,weight"]
-    amounts = ["-s", "income", "--drop", "race,hired,town,weight,share,sex"]
-    for options in (weighted, amounts):
-        comma = answer("fit", path, *options, "--decimal", ",", "--no-path", "--out", tmp_path / "out")
-        point = fitted_to(tmp_path, *options, table=table)
-        assert comma["mmd2"] == point["mmd2"]
 
 
 ODD = {

@@ -3,9 +3,7 @@
 
 import io
 import pickle
-import re
 import struct
-import tracemalloc
 import zipfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,12 +17,11 @@ from damaged_files import members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError
 from fairpca.saving import READERS, fair_pca_to_archive, read_archive, write_archive
-from fairpca.saving._archive import MOST_DIRECTORY, MOST_TEXT, MOST_VALUES, array_of, digest_of, npy_of, text_of
+from fairpca.saving._archive import MOST_DIRECTORY, MOST_TEXT, MOST_VALUES, array_of, npy_of
 from fairpca.solvers import Budget
 
 FORMAT_1 = Path(__file__).parent / "data" / "model-format-1.fairpca"
 N_MUTATIONS, N_FORGERIES = 1000, 500
-MOST_MEMORY = 200 * 2**20
 ROWS = np.random.default_rng(0).normal(size=(60, 4)) * [1, 2, 3, 4]
 GROUPS = np.repeat(["a", "b"], 30)
 
@@ -211,31 +208,6 @@ def test_members_that_overlap_are_refused(path):
         archive[entry + 16 : entry + 28] = fields
         archive[entry + 42 : entry + 46] = place
     assert "larger than itself" in refusal(path, bytes(archive))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("unit", [b"{},", b'"ab",', b'{"a":1},'])
-def test_large_documents_take_little_memory(unit, model, path):
-    document, arrays = fair_pca_to_archive(model)
-    marks = sum(unit.count(mark) for mark in (b",", b"[", b"{"))
-    for room in (MOST_VALUES - 1000) // marks, 2 * MOST_TEXT // len(unit):
-        filler = b'"more": [' + unit * room + b"1], "
-        text = text_of(document, {name: digest_of(npy_of(name, array)) for name, array in arrays.items()})
-        forged = signed(text.replace(b'"parameters": {', b'"parameters": {' + filler))
-        members = {f"arrays/{name}.npy": npy_of(name, array) for name, array in arrays.items()}
-        path.write_bytes(zipped({"model.json": forged} | members))
-        tracemalloc.start()
-        with pytest.raises(ModelFileError, match=r"nobody knows: 'more'|values|bytes"):
-            fairpca.load(path)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < MOST_MEMORY
-
-
-def signed(text):
-    """Return a document that was changed, with the checksum that belongs to it."""
-    unsigned = re.sub(b'"sha256": "[0-9a-f]{64}"', b'"sha256": "' + b"0" * 64 + b'"', text, count=1)
-    return unsigned.replace(b"0" * 64, digest_of(unsigned).encode(), 1)
 
 
 def test_too_much_is_not_written(path):

@@ -194,12 +194,6 @@ def test_random_problems_keep_what_slsqp_keeps(seed):
     check_against_slsqp(seed, n_starts=3)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 140))
-def test_random_problems_keep_what_the_best_of_twenty_runs_of_slsqp_keeps(seed):
-    check_against_slsqp(seed, n_starts=20)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("d", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_many_rows_and_few_rows_agree(d):

@@ -59,16 +59,8 @@ LOCALES = {
     "Indian": Locale(",", ".", ",", "₹ {}", "{}%", "utf-16", code="INR"),
 }
 WAYS = (
-    "money",
-    "whole",
-    "brackets",
-    "minus behind",
-    "codes",
-    "units in header",
-    "typographic",
-    "words",
-    "packed",
-    "quoted",
+    *("money", "whole", "brackets", "minus behind", "codes", "units in header"),
+    *("typographic", "words", "packed", "quoted"),
 )
 
 

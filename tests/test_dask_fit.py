@@ -38,20 +38,6 @@ def distance(first, second):
     return projection_distance(first.components_.T, second.components_.T)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("d", [2, pytest.param(5, marks=pytest.mark.slow)])
-def test_a_cluster_gives_the_answer_of_one_machine(client, table, d):
-    X, group = table
-    local = fit(X, group, d)
-    remote = fit(da.from_array(X, chunks=(1300, 5)), da.from_array(group, chunks=2000), d)
-    assert local.mmd_method_ == remote.mmd_method_ == "hermite"
-    assert remote.converged_
-    assert len(remote.result_.steps) > 2
-    assert remote.mmd2_ <= 1e-3
-    assert distance(local, remote) < 1e-6
-    np.testing.assert_allclose(remote.mean_, local.mean_, atol=1e-12)
-
-
 def test_parquet_files_are_fitted_and_projected_lazily(client, table, tmp_path):
     X, group = table
     frame = pandas.DataFrame(X.astype(np.float32), columns=[f"x{j}" for j in range(12)]).assign(group=group)

@@ -84,22 +84,6 @@ def test_fair_pca_meets_its_tolerance_and_pca_does_not(everything):
 
 
 @pytest.mark.thorough
-def test_what_did_not_converge_is_recorded_and_explained(everything):
-    row = line(read(everything, "figure1_runs"), method="FairPCA(1e-5)", moments="drawn")
-    assert row["converged"] == "False"
-    assert float(row["smallest_mmd2_train"]) > 1e-5
-    assert "FairPCA(1e-5): 1 of 1 runs did not converge: 1 ended above" in (everything / "figure1.md").read_text()
-
-
-@pytest.mark.thorough
-def test_moments_do_not_see_what_distributions_show(everything):
-    rows = {row["method"]: row for row in read(everything, "figure1_runs") if row["moments"] == "exact"}
-    fpca, pca, fair = (float(rows[name]["mmd2_train"]) for name in ("FPCA(0, 0.01)", "PCA", "FairPCA(1e-5)"))
-    assert 0.5 < fpca / pca < 2
-    assert fair < 0.01 * fpca
-
-
-@pytest.mark.thorough
 def test_the_two_goals_choose_different_directions(everything):
     rows = read(everything, "contrast_runs")
     equal, fair = line(rows, method="ReconstructionFairPCA"), line(rows, method="FairPCA")

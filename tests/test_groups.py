@@ -161,17 +161,6 @@ def test_missing_labels_are_counted(kind):
             by_group(lazy, rows=CHUNKS)
 
 
-def test_more_groups_are_numbered_in_their_order():
-    for values, labels in (
-        (np.array(["d", "a", "b", "c"] * 3), ["a", "b", "c", "d"]),
-        (np.array([4.5, -1, 0, 3] * 3), [-1, 0, 3, 4.5]),
-        (objects(["4", 1, 2, "3"] * 3), ["1", "2", "3", "4"]),
-    ):
-        for groups in (groups_in_memory(values), groups_in_dask(in_dask(values))):
-            assert groups.labels.tolist() == labels
-            assert codes_of(groups) == [3, 0, 1, 2] * 3
-
-
 def test_more_groups_than_two_are_listed_by_size_where_two_are_compared():
     values = np.array(["d", "a", "b", "b", "c", "c", "c", "e", "f", "f", "f", "f"])
     message = (

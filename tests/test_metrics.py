@@ -94,9 +94,7 @@ def test_communality_sums_to_the_number_of_components(rng):
         (lambda: communality(np.ones((2, 3))), "components must be orthonormal rows"),
         (lambda: communality(np.eye(3), [1.0]), r"explained_variance has shape \(1,\)"),
         (lambda: explained_variance(np.eye(3), np.eye(2)), "components have 2 features but X has 3"),
-        (lambda: explained_variance(np.ones((3, 2)), np.eye(2)), "X has no variance"),
         (lambda: mmd_bound(10, 10, confidence=1.0), "confidence=1.0 must be between 0 and 1"),
-        (lambda: mmd_bound(0, 10), "m=0 and n=10 must be at least 1"),
         (lambda: delta_a_bound(10, 10, vc_dimension=0), "vc_dimension=0 must be at least 1"),
     ],
 )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from comparisons import by_group, hessian_product
+from comparisons import by_group
 from fairpca import FairPCA
 from fairpca.data import AxesRequest, prepare_few_rows
 from fairpca.geometry import Grassmann
@@ -42,19 +42,6 @@ def live_saddle(problem):
     assert result.status is InnerStatus.GRADIENT_SMALL
     assert not result.sample.point[RANK:].any()
     return penalised, result.sample
-
-
-def test_hessian_of_the_penalty_function_is_that_of_its_products(problem, rng):
-    penalised, manifold = Penalised(problem, rho=np.array([30.0])), Grassmann()
-    here = penalised.sample(manifold.random_point(9, D, rng))
-    complement = np.linalg.qr(here.point, mode="complete")[0][:, D:]
-    B = rng.normal(size=(9 - D, D))
-    tangent = complement @ B
-    product = (
-        hessian_product(problem.discrepancy, here.point, tangent, penalised.rho) - 2 * problem.shares[:, None] * tangent
-    )
-    expected = (complement.T @ (product - tangent @ (here.point.T @ here.gradient))).T.ravel()
-    np.testing.assert_allclose(penalised.hessian(here, complement) @ B.T.ravel(), expected, rtol=1e-3, atol=1e-4)
 
 
 def test_a_saddle_is_left_until_there_is_none(live_saddle, problem):

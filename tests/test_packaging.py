@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
@@ -98,14 +98,3 @@ def test_versions_engine_blas_and_threads_are_printed(capsys):
     assert re.search(rf"^    pandas +{re.escape(version('pandas'))} \(fairpca\[frame\]\)$", printed, re.MULTILINE)
     assert re.search(rf"^    engine +{'compiled' if HAS_COMPILED else 'numpy'}$", printed, re.MULTILINE)
     assert re.search(r"^BLAS\n    \w+ .*, \d+ threads?$", printed, re.MULTILINE)
-
-
-def test_extras_that_are_not_installed_are_said(monkeypatch, capsys):
-    def absent(package):
-        if package == "skl2onnx":
-            raise PackageNotFoundError(package)
-        return version(package)
-
-    monkeypatch.setattr("fairpca.versions.version", absent)
-    fairpca.show_versions()
-    assert re.search(r"skl2onnx +not installed \(fairpca\[onnx\]\)", capsys.readouterr().out)

@@ -59,32 +59,6 @@ def test_whole_weights_are_repeated_rows(table, names, tolerance):
     assert weighted.converged_
 
 
-def test_whole_weights_are_repeated_rows_in_blocks(table):
-    X, known = table
-    weight = known["weight"].to_numpy()
-    often = np.repeat(np.arange(len(X)), weight)
-    settings = {"tolerance": 0.02, "mmd": "hermite", "random_state": 0}
-    weighted = FairPCA(2, **settings).fit(X, sensitive_features=known["race"], sample_weight=weight)
-    repeated = FairPCA(2, **settings).fit(X[often], sensitive_features=known["race"].iloc[often])
-    np.testing.assert_allclose(weighted.mean_, repeated.mean_, rtol=1e-10)
-    np.testing.assert_allclose(weighted.scale_, repeated.scale_, rtol=1e-10)
-    assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-10)
-    # Of approximations of many rows half a percent of a tolerance may be left unused; multipliers say what it is worth.
-    kept = [
-        result.variance_kept + result.certificate.multipliers @ (result.tolerances - result.mmd2s)
-        for result in (weighted.result_, repeated.result_)
-    ]
-    assert kept[0] == pytest.approx(kept[1], abs=1e-4)
-    there = mmd2_by_measure(
-        repeated.transform(X[often]), sensitive_features=known["race"].iloc[often], bandwidth=repeated.bandwidth_
-    )
-    here = mmd2_by_measure(
-        repeated.transform(X), sensitive_features=known["race"], sample_weight=weight, bandwidth=repeated.bandwidth_
-    )
-    assert here == pytest.approx(there, abs=1e-10)
-    assert repeated.mmd2_by_measure_ == pytest.approx(there, abs=1e-10 + repeated.mmd2_error_)
-
-
 def test_the_unit_of_other_weights_does_not_matter(table):
     X, known = table
     weight = np.random.default_rng(1).gamma(2.0, size=len(X))

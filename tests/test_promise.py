@@ -73,17 +73,6 @@ def test_the_verdict_on_a_release_is_that_of_its_bound_for_every_classifier(case
     assert audit(case.pipeline, X, **known, adversaries=(), random_state=0).any_classifier.upper_bound == 0.1
 
 
-@pytest.mark.thorough
-def test_an_audit_of_codes_states_what_these_rows_show_and_one_of_projections_nothing(case):
-    (X,), known = case.rows("fresh")
-    codes = np.digitize(X[:, 1], [0.0])
-    found = audit(None, codes[:, None], **known, adversaries=(), random_state=0)
-    assert found.any_classifier.upper_bound == any_classifier_bound(codes, **known).upper_bound < 0.1
-    assert audit(case.model, X, **known, adversaries=(), random_state=0).any_classifier is None
-    years = {"sensitive_features": X[:, 3]}
-    assert audit(None, codes[:, None], **years, adversaries=(), random_state=0).any_classifier is None
-
-
 # Certificates
 
 

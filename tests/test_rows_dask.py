@@ -13,7 +13,6 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
-from threadpoolctl import threadpool_info
 
 from comparisons import by_group
 from fairpca.mmd import Coordinates, HermiteMMD
@@ -95,18 +94,6 @@ def test_a_sample_reads_only_its_blocks(X, codes):
     rows = DaskRows(blocks_of(X).map_blocks(load, dtype=X.dtype, meta=np.empty((0, 0))), blocks_of(codes))
     rows.sample(np.array([5, 310, 311]))
     assert sorted(seen) == [0, 3]
-
-
-def blas_threads(X, codes):
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-
-def test_blas_keeps_to_one_thread_inside_a_task_only(where, X, codes):
-    before = blas_threads(X, codes)
-    inside = dask_rows(X, codes).total(blas_threads)
-    assert inside
-    assert set(inside) == {1}
-    assert blas_threads(X, codes) == before
 
 
 # Workers and schedulers that go away

@@ -25,7 +25,6 @@ from people_tables import people
 X, KNOWN = people(n=300)
 MANY, MANY_KNOWN = people(n=5001)
 FRAME = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
-CONSTANT = np.column_stack([X, np.full(len(X), 7.0)])
 LABELLED = {"y": KNOWN["y"], "sensitive_features": KNOWN["sex"]}
 SEX = {"sensitive_features": KNOWN["sex"]}
 ODD_NAMES = ["", "$array", "a[0], {b}", 'ü"\\', "\u2028", "NaN", "\x00", "x" * 300]
@@ -188,11 +187,8 @@ class OwnBudget(Budget):
         ("fairness", OwnNotion()),
         ("solver", OwnBudget()),
         ("favourable", pd.Timestamp("2020-01-01")),
-        ("favourable", b"yes"),
         ("tolerance", pd.Series([0.1])),
-        ("tolerance", np.ma.masked_array([0.1], [True])),
         ("tolerance", {"sex": {1, 2}}),
-        ("tolerance", {("a", "b"): 0.1}),
         ("init", np.array([[object()]])),
         ("random_state", 10**30),
     ],
@@ -210,13 +206,9 @@ def test_what_cannot_be_written_is_named_with_the_way_out(name, value, path):
     ("name", "value", "words"),
     [
         ("standardize", 1, "parameters has 1 in 'standardize'"),
-        ("small_groups", "ignore", "small_groups='ignore' is unknown"),
-        ("mmd", "hermit", "mmd='hermit' is unknown"),
-        ("solver", "magic", "solver='magic' is unknown"),
         ("tolerance", "lax", "tolerance='lax' must be 'auto'"),
         ("tolerance", [0.1, -1.0], "tolerance of 'measure 1'=-1.0 must be"),
         ("init", [[0.0] * 3], r"init has shape \(1, 3\)"),
-        ("init", [[{}]], "float"),
         ("components_", np.zeros((3, 3)), r"components_ is an array of float64 of shape \(3, 3\)"),
         ("mean_", "0", "which must be an array"),
         ("mmd2_by_measure_", object(), "mmd2_by_measure_ was changed by hand"),

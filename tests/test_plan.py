@@ -92,8 +92,6 @@ REFUSED = {
     "epsilon": {ValueError: [1e-12, 0.0, -0.1], TypeError: ["small"]},
     "groups": {ValueError: [(9, 100), (0.2, 0.3)], TypeError: [100]},
     "power": {ValueError: [1.0]},
-    "confidence": {ValueError: [1.0]},
-    "n_components": {ValueError: [0]},
     "projected rows": {ValueError: [{"Z": np.eye(9)}, {"Z": np.ones((200, 2))}]},
     "rows": {ValueError: [{"groups": (0.01, 0.99), "rows": 500}, {"groups": (20, 30), "rows": 50}]},
     "not both|go together": {ValueError: [{"Z": np.eye(200), "X": np.eye(200)}, {"X": np.eye(200)}]},

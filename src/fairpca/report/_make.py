@@ -17,7 +17,7 @@ from fairpca._utils.files import writing
 from fairpca._utils.progress import say_with
 from fairpca.auditing import AuditResult, Verdict
 from fairpca.comparison import People
-from fairpca.report._case import Case, Wanted, about_from, check_model, check_path, check_release, prepare
+from fairpca.report._case import Case, about_from, check_model, check_path, check_release, prepare
 from fairpca.report._render import render_report
 from fairpca.report._summary import summarise
 
@@ -172,42 +172,24 @@ def make_report(
     say = say_with(callback)
     check_integer("n_points", n_points, least=0, most=MOST_POINTS)
     check_integer("random_state", random_state, least=0, most=2**32 - 1)
-    _check_audited(audited)
-    _check_folder(file)
+    if unknown := [name for name in audited if name not in OF_AUDITS]:
+        raise TypeError(f"make_report has no argument {unknown[0]!r}; audits take {', '.join(OF_AUDITS)} from it.")
+    if file is not None and not Path(file).parent.is_dir():
+        raise FileNotFoundError(
+            f"file={os.fspath(file)!r}: there is no folder {str(Path(file).parent)!r}; make it first."
+        )
     fitted = check_model(model)
     check_path(path, fitted)
     check_release(release, fitted)
-    wanted = Wanted(
-        model=fitted,
-        path=path,
-        before=before,
-        release=release,
-        audits=(audit_before, audit),
-        about=about_from(about),
-        title=title,
-        n_points=n_points,
-        random_state=random_state,
-        settings={"random_state": random_state, "callback": callback} | audited,
-    )
-    case = prepare(wanted, X, People(sensitive_features, y, control_features, sample_weight))
+    people = People(sensitive_features, y, control_features, sample_weight)
+    settings = {"random_state": random_state, "callback": callback} | audited
+    others, audits = (path, before, release), (audit_before, audit)
+    case = prepare(fitted, X, people, *others, audits, about_from(about), title, n_points, settings)
     say("writing the report")
     report = _small_report(case)
     if file is not None:
         report.save(file)
     return report
-
-
-def _check_audited(settings: dict[str, Any]) -> None:
-    unknown = [name for name in settings if name not in OF_AUDITS]
-    if unknown:
-        raise TypeError(f"make_report has no argument {unknown[0]!r}; audits take {', '.join(OF_AUDITS)} from it.")
-
-
-def _check_folder(file: str | os.PathLike[str] | None) -> None:
-    if file is not None and not Path(file).parent.is_dir():
-        raise FileNotFoundError(
-            f"file={os.fspath(file)!r}: there is no folder {str(Path(file).parent)!r}; make it first."
-        )
 
 
 def _small_report(case: Case, most_bytes: int = 400_000) -> Report:

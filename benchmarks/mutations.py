@@ -35,7 +35,6 @@ ALL_TESTS = tuple(
         "solvers",
         "path",
         "many_rows",
-        "heuristics",
     )
 )
 
@@ -60,14 +59,12 @@ MUTATIONS = [
         RUN,
         "reused = (model, cycle.point) if is_reusable else None",
         "reused = None",
-        ("test_heuristics.py::hessian_serves",),
     ),
     Mutation(
         "hopeless runs end",
         RUN,
         " or self._bound(cycle) < HOPELESS * known",
         "",
-        ("test_heuristics.py::hopeless",),
     ),
     Mutation(
         "stuck runs end",
@@ -81,7 +78,7 @@ MUTATIONS = [
         RUN,
         "turned = self._away_from_isolated_rows(here)",
         "turned = None",
-        ("test_heuristics.py::isolated", "test_rank.py"),
+        ("test_rank.py",),
     ),
     Mutation(
         "cycles end early far from the end",
@@ -140,14 +137,12 @@ MUTATIONS = [
         SEARCH,
         "return min(ONE_DIRECTION, affordable) if found.n_live == 1 else 0",
         "return 0",
-        ("test_heuristics.py::one_direction",),
     ),
     Mutation(
         "several measures are hard later",
         SEARCH,
         "HARD_SHARE_OF_SEVERAL if several else HARD_SHARE",
         "HARD_SHARE",
-        ("test_heuristics.py::several",),
     ),
     Mutation(
         "the first restart is plain PCA",
@@ -160,7 +155,6 @@ MUTATIONS = [
         SEARCH,
         " or n_alike == ALIKE",
         "",
-        ("test_heuristics.py::alike",),
     ),
     Mutation(
         "fewer live components",
@@ -212,7 +206,6 @@ MUTATIONS = [
         "_levels.py",
         "self._solver if n_rows == self._data.n_rows else self._solver.roughly()",
         "self._solver",
-        ("test_heuristics.py::roughly",),
     ),
     Mutation(
         "the span grows",
@@ -233,7 +226,7 @@ MUTATIONS = [
         "_levels.py",
         "if self._data.sample.n_components == 1 and self._data.n_rows <= CHEAP_ROWS:",
         "if False:",
-        ("test_heuristics.py::second_start", "test_many_rows.py"),
+        ("test_many_rows.py",),
     ),
     Mutation(
         "stricter samples",
@@ -274,7 +267,6 @@ MUTATIONS = [
         "_warm.py",
         "multipliers=self.multipliers * discrepancies / tolerances",
         "multipliers=self.multipliers",
-        ("test_heuristics.py::path",),
     ),
     Mutation(
         "saddles are left towards null axes",

@@ -59,25 +59,16 @@ LOCALES = {
     "Indian": Locale(",", ".", ",", "₹ {}", "{}%", "utf-16", code="INR"),
 }
 WAYS = (
-    "money",
-    "whole",
-    "brackets",
-    "minus behind",
-    "codes",
-    "units in header",
-    "typographic",
-    "words",
-    "packed",
-    "quoted",
+    *("money", "whole", "brackets", "minus behind", "codes", "units in header"),
+    *("typographic", "words", "packed", "quoted"),
 )
 
 
 MINUS = {"cp1252": "–"}
 """Signs that an encoding has in place of the minus of typographers."""
 
-EXPORTS = [(country, way) for country in LOCALES for way in WAYS if (country, way) != ("US", "quoted")] + [
-    ("US", "gaps")
-]
+EXPORTS = [(country, way) for country in LOCALES for way in WAYS if (country, way) != ("US", "quoted")]
+EXPORTS.append(("US", "gaps"))
 
 
 def exported(country, way, seed):

@@ -14,7 +14,7 @@ from fairpca import FairPCA, FairPCACV, audit
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.metrics import mmd2, mmd2_by_measure
 from fairpca.mmd import Scales
-from people_tables import KINDS, NOTIONS, people
+from people_tables import people
 
 QUICK = {"adversaries": (), "n_permutations": 99, "random_state": 0}
 
@@ -70,18 +70,6 @@ def test_one_scale_is_judged_by_its_own_kernel_and_several_by_the_next_to_sigma(
     chosen = FairPCACV(FairPCA(2, bandwidth=Scales((0.25,))), target=1.0, tolerances=[0.5], random_state=0)
     chosen.fit(X, sensitive_features=known["sex"])
     assert chosen.certificate_.bandwidth == 0.25 * chosen.bandwidth_
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("notion", NOTIONS)
-def test_every_notion_and_kind_as_it_was_fitted(halves, notion, kind):
-    X, known, new, others = halves
-    names, terms = KINDS[kind]
-    model = FairPCA(2, tolerance=0.05, fairness=notion, random_state=0, **terms)
-    model.fit(X, known["y"], sensitive_features=known[names])
-    found = audit(model, new, others["y"], sensitive_features=others[names], **QUICK)
-    assert [measure["name"] for measure in found.measures] == [measure["name"] for measure in model.measures_]
-    assert all(np.isfinite(measure["upper_bound"]) for measure in found.measures)
 
 
 @pytest.mark.thorough
@@ -263,10 +251,7 @@ def test_words_tables_and_pictures(halves, tmp_path):
         ({"confidence": 95}, ValueError, "confidence=95 must be a number of at least 0.5 and less than 1"),
         ({"adversaries": "oracle"}, ValueError, "adversaries='oracle' is unknown; choose one of"),
         ({"callback": "loud"}, TypeError, "callback must be a function of a text, such as print, or None; got 'loud'"),
-        ({"n_permutations": 3}, ValueError, "n_permutations=3"),
-        ({"bandwidth": -1.0}, ValueError, "bandwidth"),
         ({"colour": "blue"}, TypeError, "'colour' is no way to compare people"),
-        ({"reduction": "pca"}, TypeError, "reduction must be a fitted transformer, an array of components or None"),
         ({"reduction": np.eye(2)}, ValueError, r"reduction has shape \(2, 2\), but X has 3 columns"),
         ({"reduction": PCA(2)}, ValueError, "not fitted"),
     ],

@@ -2,14 +2,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.linalg import null_space
-from scipy.optimize import check_grad
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca.baselines import FPCA, TiedEigenvaluesWarning
-from fairpca.baselines._problem import FPCAProblem
-from fairpca.baselines._stiefel import FrameObjective, meet_means
 from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import projection_distance
@@ -134,24 +131,6 @@ def test_converges_on_heavy_tails_small_groups_and_any_scale(rng, form, delta, m
     assert model.converged_
 
 
-@pytest.mark.filterwarnings("ignore::fairpca.baselines.TiedEigenvaluesWarning")
-def test_axes_of_little_variance_do_not_stall_the_solver(rng):
-    X, group = sample(rng, 5, 5)
-    X[:, 3:] *= 0.03
-    # With residual balancing alone this takes about 10,000 iterations.
-    assert FPCA(1, mu=0.2, form="text", standardize=False, max_iter=3000).fit(X, sensitive_features=group).converged_
-
-
-def test_reported_spectrum_is_that_of_the_matrix(two_groups):
-    X, group = two_groups
-    model = FPCA(2, delta=0.1).fit(X, sensitive_features=group)
-    vectors, values = model.eigenvectors_, model.eigenvalues_
-    np.testing.assert_allclose((vectors * values) @ vectors.T, model.projection_matrix_, atol=1e-12)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-12)
-    assert np.all(np.diff(values) <= 0)
-    assert projection_distance(vectors[:, :2], model.components_.T) < 1e-7
-
-
 def test_delta_zero_makes_the_means_equal_and_mu_brings_the_covariances_closer(two_groups):
     X, group = two_groups
 
@@ -178,56 +157,6 @@ def test_without_covariance_penalty_it_is_pca_orthogonal_to_the_mean_difference(
     assert model.objective_ == pytest.approx(model.rounded_objective_)
 
 
-def test_loose_parameters_give_pca(two_groups):
-    X, group = two_groups
-    model = FPCA(2, mu=0, delta=100, standardize=False).fit(X, sensitive_features=group)
-    assert projection_distance(model.components_.T, PCA(2).fit(X).components_.T) < 1e-7
-
-
-@pytest.mark.parametrize("form", ["published", "text"])
-@pytest.mark.parametrize("delta", [0.0, 0.1])
-def test_group_names_and_row_order_do_not_matter(two_groups, rng, form, delta):
-    X, group = two_groups
-    order = rng.permutation(len(X))
-    one = FPCA(2, form=form, delta=delta).fit(X, sensitive_features=group)
-    two = FPCA(2, form=form, delta=delta).fit(X[order], sensitive_features=np.where(group == "a", 7, 3)[order])
-    assert one.objective_ == pytest.approx(two.objective_, rel=1e-6)
-    assert projection_distance(one.components_.T, two.components_.T) < 1e-3
-
-
-def test_rotated_features_give_the_rotated_subspace(two_groups, rng):
-    X, group = two_groups
-    rotation = np.linalg.qr(rng.normal(size=(6, 6)))[0]
-    one = FPCA(2, standardize=False).fit(X, sensitive_features=group)
-    two = FPCA(2, standardize=False).fit(X @ rotation, sensitive_features=group)
-    assert projection_distance(rotation.T @ one.components_.T, two.components_.T) < 1e-3
-
-
-def test_refitting_gives_the_same_bits(two_groups):
-    X, group = two_groups
-    one, two = (FPCA(2, delta=0.1).fit(X, sensitive_features=group) for _ in range(2))
-    np.testing.assert_array_equal(one.components_, two.components_)
-
-
-def test_duplicated_columns_change_nothing_but_the_null_space(rng):
-    X, group = sample(rng, 5, 5)
-    wide = np.hstack([X, X]) / np.sqrt(2)
-    one = FPCA(2, standardize=False).fit(X, sensitive_features=group)
-    two = FPCA(2, standardize=False).fit(wide, sensitive_features=group)
-    lifted = np.hstack([one.components_, one.components_]) / np.sqrt(2)
-    # Null axes could take a share of P; here they do not, and the two programs are the same.
-    assert two.objective_ == pytest.approx(one.objective_, rel=1e-6)
-    assert projection_distance(lifted.T, two.components_.T) < 1e-3
-
-
-def test_more_features_than_rows(rng):
-    X, group = sample(rng, 60, 60, n=30)
-    model = FPCA(3).fit(X, sensitive_features=group)
-    assert model.converged_
-    Z = model.transform(X)
-    np.testing.assert_allclose(Z[group == 0].mean(axis=0), Z[group == 1].mean(axis=0), atol=1e-9)
-
-
 def test_groups_on_a_line_leave_only_null_axes(rng):
     X = np.outer(rng.normal(size=30), [1.0, 2.0, -1.0])
     group = (X[:, 0] > 0).astype(int)
@@ -250,48 +179,6 @@ def test_stiefel_rounding_improves_the_objective_and_keeps_the_means(two_groups,
     assert value <= direct.objective_ + direct.duality_gap_ + 1e-12
     if delta == 0.0:  # otherwise the eigenvectors may be outside the constraint
         assert value >= rounded.rounded_objective_
-
-
-def test_stiefel_rounding_is_a_local_maximum(two_groups, rng):
-    X, group = two_groups
-    V = FPCA(2, mu=0.05, rounding="stiefel").fit(X, sensitive_features=group).components_.T
-    scaled = StandardScaler().fit_transform(X)
-    basis = null_space(moments(scaled, group)[2][None, :])
-    best = objective(V @ V.T, scaled, group, 0.05, "published")
-    for size in (1e-1, 1e-2, 1e-3):
-        for _ in range(50):
-            W = np.linalg.qr(V + size * basis @ rng.normal(size=(5, 2)))[0]
-            assert objective(W @ W.T, scaled, group, 0.05, "published") <= best + 1e-7
-
-
-@pytest.mark.parametrize("form", ["published", "text"])
-def test_smoothed_gradient_agrees_with_finite_differences(rng, form):
-    X, group = sample(rng, 7, 6)
-    problem = FPCAProblem.of(X, PrincipalAxes.of(X, 7), group == 0, 2, 0.1, 0.5, form)
-    smooth = FrameObjective.of(problem)
-    shape = (smooth.axes.shape[1], 2)
-    point = rng.normal(size=shape)
-    error = check_grad(
-        lambda flat: smooth.smoothed(flat.reshape(shape), 0.1)[0],
-        lambda flat: smooth.smoothed(flat.reshape(shape), 0.1)[1].ravel(),
-        point.ravel(),
-    )
-    assert error < 1e-5 * np.linalg.norm(smooth.smoothed(point, 0.1)[1])
-
-
-@pytest.mark.parametrize("inside", [False, True])
-def test_turning_a_frame_meets_the_means_exactly(rng, inside):
-    X, group = sample(rng, 7, 7)
-    problem = FPCAProblem.of(X, PrincipalAxes.of(X, 7), group == 0, 2, 0.05, 0.5, "published")
-    smooth = FrameObjective.of(problem)
-    columns = rng.normal(size=(7, 2))
-    if inside:
-        columns[:, 0] = smooth.f
-    frame = np.linalg.qr(columns)[0]
-    turned = meet_means(frame, smooth)
-    np.testing.assert_allclose(turned.T @ turned, np.eye(2), atol=1e-12)
-    assert np.linalg.norm(smooth.f @ turned) == pytest.approx(0.05)
-    np.testing.assert_array_equal(meet_means(turned * (1 - 1e-12), smooth), turned * (1 - 1e-12))
 
 
 def test_a_tie_is_reported():
@@ -334,16 +221,10 @@ def test_components_above_the_rank_are_null(rng):
     ("parameters", "error", "match"),
     [
         ({"delta": -1}, ValueError, "delta=-1 must be a finite number >= 0"),
-        ({"delta": "0"}, TypeError, "delta must be a number"),
         ({"mu": np.inf}, ValueError, "mu=inf"),
-        ({"mu": True}, TypeError, "mu must be a number"),
-        ({"gap_tolerance": np.nan}, ValueError, "gap_tolerance=nan"),
         ({"form": "paper"}, ValueError, r"form='paper' is unknown; choose one of \['published', 'text'\]"),
-        ({"rounding": "none"}, ValueError, "rounding='none'"),
         ({"standardize": "yes"}, TypeError, "standardize must be True or False; got 'yes'"),
-        ({"standardize": 1}, TypeError, "standardize must be True or False; got 1"),
         ({"max_iter": 0}, ValueError, "max_iter=0 must be at least 1"),
-        ({"max_iter": 1.5}, TypeError, "max_iter must be an integer"),
         ({"n_components": 6}, ValueError, "cannot meet delta=0.0: ask for at most 5 components"),
     ],
 )
@@ -351,9 +232,3 @@ def test_bad_arguments_are_refused(two_groups, parameters, error, match):
     X, group = two_groups
     with pytest.raises(error, match=match):
         FPCA(**parameters).fit(X, sensitive_features=group)
-
-
-def test_all_features_are_kept_where_delta_allows(two_groups):
-    X, group = two_groups
-    model = FPCA(6, delta=10).fit(X, sensitive_features=group)
-    np.testing.assert_allclose(model.projection_matrix_, np.eye(6), atol=1e-9)

@@ -4,7 +4,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca.baselines import FPCA, ReconstructionFairPCA
-from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.exceptions import NoSensitiveFeaturesWarning
 from fairpca.geometry import principal_angles, projection_distance
 
 
@@ -84,16 +84,6 @@ def test_crossing_eigenvalues_still_give_exactly_d_dimensions(rng, first, second
         assert model.group_losses_[0] == pytest.approx(expected, abs=1e-9)
 
 
-def test_swapping_the_names_swaps_the_losses_and_nothing_else(two_groups):
-    X, group = two_groups
-    swapped = np.where(group == "a", "b", "a")
-    one = ReconstructionFairPCA(3).fit(X, sensitive_features=group)
-    two = ReconstructionFairPCA(3).fit(X, sensitive_features=swapped)
-    np.testing.assert_allclose(one.components_, two.components_, atol=1e-7)
-    np.testing.assert_allclose(one.group_losses_, two.group_losses_[::-1], atol=1e-9)
-    assert one.mixture_weight_ == pytest.approx(1 - two.mixture_weight_)
-
-
 def test_the_larger_loss_is_below_that_of_pca(two_groups):
     X, group = two_groups
     model = ReconstructionFairPCA(2, standardize=False).fit(X, sensitive_features=group)
@@ -120,15 +110,6 @@ def test_equal_losses_are_another_goal_than_equal_distributions(rng):
     assert abs(Z[group == 0].mean() - Z[group == 1].mean()) > 5
 
 
-def test_enough_dimensions_lose_nothing(rng):
-    X = rng.normal(size=(50, 2)) @ rng.normal(size=(2, 5))
-    group = np.repeat(["x", "y"], 25)
-    with pytest.warns(RankWarning, match="rank of the data, 2"):
-        model = ReconstructionFairPCA(3).fit(X, sensitive_features=group)
-    np.testing.assert_allclose(model.group_losses_, 0, atol=1e-12)
-    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-10)
-
-
 def test_without_groups_it_is_pca(two_groups):
     X, _ = two_groups
     with pytest.warns(NoSensitiveFeaturesWarning, match="ReconstructionFairPCA"):
@@ -136,11 +117,3 @@ def test_without_groups_it_is_pca(two_groups):
     assert projection_distance(model.components_.T, PCA(2).fit(X).components_.T) < 1e-10
     assert len(model.group_losses_) == 0
     assert np.isnan(model.mixture_weight_)
-
-
-def test_more_features_than_rows(rng):
-    X = rng.normal(size=(20, 60))
-    group = np.repeat([0, 1], 10)
-    model = ReconstructionFairPCA(3).fit(X, sensitive_features=group)
-    assert model.duality_gap_ <= 1e-9
-    assert model.group_losses_[0] == pytest.approx(model.group_losses_[1], rel=1e-8)

@@ -317,34 +317,17 @@ def test_numbers_that_were_changed_do_not_hold(case, saved, change):
     assert found.differences
 
 
-def test_versions_are_named_where_numbers_differ(case, saved):
-    def change(fields):
-        fields["versions"]["numpy"] = "1.0"
-        fields["measures"][0]["mmd2"] = 0.5
-
-    found = case.verify(load_certificate(rewritten(saved, change)))
-    assert f"(numpy 1.0 there, {np.__version__} here)" in found.differences[0]
-
-
 REFUSED = {
     "an unknown schema": (lambda f: f.update(schema=3), "has the schema 3; this version of fairpca reads schema 2"),
-    "no schema": (lambda f: f.pop("schema"), "has the schema None"),
-    "true for a schema": (lambda f: f.update(schema=True), "has the schema True"),
     "another format": (lambda f: f.update(format="png"), "does not say that its format is"),
     "a field that lacks": (lambda f: f.pop("seed"), "lacks 'seed'"),
     "an unknown field": (lambda f: f.update(code="import os"), "fields that nobody knows: 'code'"),
     "a text for a number": (lambda f: f.update(bandwidth="1"), "has '1' in 'bandwidth', which must be a number above"),
-    "true for a number": (lambda f: f.update(n_rows=True), "has True in 'n_rows'"),
     "a short fingerprint": (lambda f: f.update(model="abc"), "has 'abc' in 'model', which must be a SHA-256"),
-    "no confidence": (lambda f: f.update(confidence=1.0), "has 1.0 in 'confidence'"),
-    "too many permutations": (lambda f: f.update(n_permutations=10**9), "in 'n_permutations'"),
     "no measures": (lambda f: f.update(measures=[]), r"has \[\] in 'measures'"),
     "a measure that lacks": (lambda f: f["measures"][0].pop("mmd2"), "measure 0, lacks 'mmd2'"),
-    "a list in a measure": (lambda f: f["measures"][0].update(mmd2=[0.1]), r"has \[0.1\] in 'mmd2'"),
     "few rows": (lambda f: f["measures"][0].update(sides=[5, 395]), "fewer than 10 on a side"),
     "an unknown notion": (lambda f: f["terms"].update(fairness="luck"), "unknown here: fairness='luck' is unknown"),
-    "an unknown term": (lambda f: f["terms"].update(more=1), "terms, has fields that nobody knows: 'more'"),
-    "versions of numbers": (lambda f: f["versions"].update(numpy=2), "which must be a table of texts"),
 }
 
 
@@ -357,12 +340,9 @@ def test_files_that_say_something_else_are_refused(saved, case_name):
 
 BROKEN = {
     "half": lambda text: text[: len(text) // 2],
-    "empty": lambda text: "",
     "no JSON": lambda text: "cos\nsystem\n(S'true'\ntR.",
     "nan": lambda text: text.replace('"seed": ', '"seed": NaN, "x": ', 1),
     "twice": lambda text: text.replace("{", '{"seed": 1,', 1),
-    "deep": lambda text: "[" * 100_000,
-    "long number": lambda text: text.replace('"seed": ', f'"seed": {"9" * 5000}', 1),
 }
 
 

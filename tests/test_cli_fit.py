@@ -1,7 +1,6 @@
 """fairpca fit: what it writes agrees with the model, with itself, and with what others compute."""
 # SPDX-License-Identifier: MIT
 
-import gzip
 import json
 import os
 import signal
@@ -199,62 +198,10 @@ def test_a_favourable_number_is_found_among_numbers(tmp_path):
     assert measures(fitted_to(tmp_path, "-s", "sex", *options, table=table)) == ["Female against Male among y = 7"]
 
 
-def test_rows_of_no_weight_are_left_out(tmp_path):
-    table = people().assign(weight=lambda t: t["weight"].where(t.index >= 50, 0))
-    options = ["-s", "sex", "--weight", "weight", "--drop", "race,hired,town"]
-    found = fitted_to(tmp_path, *options, table=table)
-    assert found["rows"]["dropped"] == {"zero weight": 50}
-    assert found["rows"]["fitted"] + found["rows"]["held_out"] == 150
-    assert any("50 of 200 rows have the weight 0" in note for note in found["notes"])
-    without = fitted_to(tmp_path, *options, table=table[50:])
-    assert found["variance_kept"] == pytest.approx(without["variance_kept"], abs=0.1)
-
-
-def test_missing_values_are_filled_or_their_rows_dropped(tmp_path):
-    table = people().assign(
-        income=lambda t: t["income"].where(t.index % 10 != 3), work=lambda t: t["work"].where(t.index % 20 != 5)
-    )
-    filled = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing", "fill", table=table)
-    assert filled["rows"]["dropped"] == {}
-    assert features(filled) == 9
-    dropped = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing", "drop-rows", table=table)
-    assert dropped["rows"]["dropped"] == {"missing": 30}
-    assert features(dropped) == 8
-    projected = pd.read_csv(tmp_path / "out/projected.csv")
-    assert projected["row"].tolist() == [k + 1 for k in range(200) if k % 10 != 3 and k % 20 != 5]
-
-
-def test_missing_attributes_are_a_group_or_left(tmp_path):
-    table = people().assign(sex=lambda t: t["sex"].where(t.index % 8 != 0))
-    group = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing-sensitive", "group", table=table)
-    assert len(measures(group)) == 3
-    left = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--missing-sensitive", "leave", table=table)
-    assert measures(left) == ["Female against Male"]
-
-
-def test_attributes_may_be_features_too(tmp_path):
-    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "--keep-sensitive")
-    assert features(found) == 10
-    assert fairpca.load(tmp_path / "out/model.fairpca").roles.keep_sensitive
-
-
 def test_components_may_be_a_share_of_the_variance(tmp_path):
     found = fitted_to(tmp_path, "-s", "sex", *PLAIN, "-n", "0.6")
     assert found["n_components"] == 3
     assert found["variance_kept_by_pca"] > 0.6
-
-
-def test_numbers_may_be_codes(tmp_path):
-    found = fitted_to(tmp_path, "-s", "sex", "--drop", "race,hired,town", "--categories", "weight")
-    kinds = {column["column"]: (column["kind"], column["features"]) for column in found["columns"]}
-    assert kinds["weight"] == ("category", 3)
-    assert kinds["age"] == ("number", 1)
-
-
-def test_a_column_that_tells_is_noted(tmp_path):
-    table = people().assign(gender=lambda t: t["sex"].str[0])
-    found = fitted_to(tmp_path, "-s", "sex", *PLAIN, table=table)
-    assert any("'gender' is nearly a copy of 'sex'" in note for note in found["notes"])
 
 
 def test_more_rows_are_held_out_where_groups_are_small(tmp_path):
@@ -282,32 +229,6 @@ def test_without_a_certificate_none_of_another_fit_is_left(tmp_path):
 
 
 # Files
-
-
-def test_every_kind_of_file_gives_the_same_numbers(story, tmp_path):
-    frame = story.frame
-    (tmp_path / "people.csv.gz").write_bytes(gzip.compress(story.table.read_bytes()))
-    frame.to_parquet(tmp_path / "people.parquet")
-    frame.to_feather(tmp_path / "people.arrow")
-    written(tmp_path / "people.tsv", sep="\t")
-    written(tmp_path / "german.csv", sep=";", decimal=",", encoding="utf-16")
-    for path in tmp_path.iterdir():
-        found = answer("fit", path, *SEX, "--out", tmp_path / "out" / path.name)
-        for column in found["columns"]:
-            column["note"] = column["note"].replace("decimal comma", "")
-        for name in ("mmd2", "variance_kept", "audit", "measures", "columns"):
-            assert found[name] == story.metrics[name], (path.name, name)
-
-
-def test_decimal_commas_of_people(tmp_path):
-    table = people().assign(share=lambda t: t["weight"] + 0.5)
-    path = written(tmp_path / "german.csv", table, sep=";", decimal=",")
-    weighted = ["-s", "sex", "--weight", "share", "--drop", "race,hired,town,weight"]
-    amounts = ["-s", "income", "--drop", "race,hired,town,weight,share,sex"]
-    for options in (weighted, amounts):
-        comma = answer("fit", path, *options, "--decimal", ",", "--no-path", "--out", tmp_path / "out")
-        point = fitted_to(tmp_path, *options, table=table)
-        assert comma["mmd2"] == point["mmd2"]
 
 
 ODD = {

@@ -1,9 +1,6 @@
 """FairPCA on Dask tables: a real cluster with two worker processes, and files."""
 # SPDX-License-Identifier: MIT
 
-import os
-import signal
-
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -39,37 +36,6 @@ def fit(X, group, d=2, **parameters):
 
 def distance(first, second):
     return projection_distance(first.components_.T, second.components_.T)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("d", [2, pytest.param(5, marks=pytest.mark.slow)])
-def test_a_cluster_gives_the_answer_of_one_machine(client, table, d):
-    X, group = table
-    local = fit(X, group, d)
-    remote = fit(da.from_array(X, chunks=(1300, 5)), da.from_array(group, chunks=2000), d)
-    assert local.mmd_method_ == remote.mmd_method_ == "hermite"
-    assert remote.converged_
-    assert len(remote.result_.steps) > 2
-    assert remote.mmd2_ <= 1e-3
-    assert distance(local, remote) < 1e-6
-    np.testing.assert_allclose(remote.mean_, local.mean_, atol=1e-12)
-
-
-@pytest.mark.slow
-def test_a_worker_killed_during_a_fit_costs_time_only(client, table):
-    X, group = table
-    expected = fit(da.from_array(X, chunks=(1300, -1)), group)
-    killed = []
-
-    def kill_once(step):
-        if not killed and step.n_gradients:
-            killed.append(next(iter(client.run(os.getpid).values())))
-            os.kill(killed[0], signal.SIGKILL)
-
-    model = fit(da.from_array(X, chunks=(1300, -1)), group, callback=kill_once)
-    assert killed
-    assert killed[0] not in client.run(os.getpid).values()
-    assert distance(model, expected) < 1e-9
 
 
 def test_parquet_files_are_fitted_and_projected_lazily(client, table, tmp_path):

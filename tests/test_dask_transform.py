@@ -74,14 +74,6 @@ def test_missing_values_of_nullable_columns_are_named(frame, fitted):
         fitted.transform(in_parts(frame)).compute()
 
 
-def test_a_refit_without_names_forgets_them(frame, group):
-    model = FairPCA(2, tolerance=1e-2, random_state=0).fit(in_parts(frame), sensitive_features=group)
-    model.fit(in_blocks(frame)[:, :3], sensitive_features=group)
-    assert not hasattr(model, "feature_names_in_")
-    assert model.n_features_in_ == 3
-    assert model.transform(in_blocks(frame)[:, :3]).shape == (N, 2)
-
-
 @pytest.mark.parametrize(
     ("column", "way_out"),
     [(lambda frame: in_blocks(frame)[:, 0], r"X\[:, None\]"), (lambda frame: in_parts(frame)["a"], r"X\.to_frame\(\)")],

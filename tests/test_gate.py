@@ -58,9 +58,7 @@ def test_limits_that_mean_nothing_are_refused(found):
     ("options", "words"),
     [
         (["--fail-above", "acu=0.6"], "--fail-above acu is no figure of an audit; there are promise, mmd2, unbiased"),
-        (["--fail-above", "0.6"], "--fail-above 0.6 is no figure of an audit"),
         (["--fail-above", "auc=high"], "--fail-above auc=high must give each figure a number"),
-        (["--fail-above", "auc=0.6,auc=0.7"], "must give each figure a number"),
         (["--github"], "--github reports limits; name them with --fail-above"),
         (["--fail-above", "auc=1", "--junit", "/nowhere/x.xml"], "there is no folder /nowhere; make it first"),
     ],
@@ -92,6 +90,7 @@ def test_a_promise_and_a_fit_are_held_too(place, tmp_path):
     assert "fail: promise of any decision is 0.2, above 0.1" in run(*args, "--fail-above", "promise=0.1").stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("auc", [0.5, 0.99])
 def test_the_script_of_the_docs_stops_before_it_deploys(place, auc, tmp_path):
     script = tmp_path / "gate.sh"

@@ -27,24 +27,6 @@ def retracted(manifold, point, tangent):
     return manifold.curve(point, tangent)(1.0)[0]
 
 
-def quadratic(rng):
-    """Return a function on frames that is invariant under rotations of the frame, its gradient and Hessian product."""
-    A, B = rng.normal(size=(P, P)), rng.normal(size=(P, P))
-    A, B = A + A.T, B @ B.T
-
-    def value(V):
-        return np.trace(V.T @ A @ V) + np.trace(V.T @ B @ V @ V.T @ B @ V)
-
-    def gradient(V):
-        return 2 * A @ V + 4 * B @ V @ (V.T @ B @ V)
-
-    def hessian(V, E):
-        inner = E.T @ B @ V + V.T @ B @ E
-        return 2 * A @ E + 4 * B @ E @ (V.T @ B @ V) + 4 * B @ V @ inner
-
-    return value, gradient, hessian
-
-
 def test_projection_is_idempotent_and_tangent(manifold, point, rng):
     tangent = manifold.project(point, rng.normal(size=(P, D)))
     np.testing.assert_allclose(manifold.project(point, tangent), tangent, atol=1e-14)
@@ -77,20 +59,6 @@ def test_transport_gives_tangents_of_the_new_point(manifold, point, rng):
     stack = np.array([random_tangent(point, rng) for _ in range(4)])
     moved = manifold.transport(there, stack)
     np.testing.assert_allclose(manifold.project(there, moved), moved, atol=1e-14)
-
-
-def test_second_order_model_has_slope_three_along_the_polar_retraction(point, rng):
-    manifold = Grassmann("polar")
-    value, gradient, hessian = quadratic(rng)
-    tangent = random_tangent(point, rng)
-    euclidean = gradient(point)
-    first = np.vdot(euclidean, tangent)
-    second = np.vdot(tangent, hessian(point, tangent) - tangent @ (point.T @ euclidean))
-
-    def remainder(t):
-        return value(retracted(manifold, point, t * tangent)) - value(point) - t * first - t * t * second / 2
-
-    assert taylor_slope(remainder, np.logspace(-2.5, -1, 8)) == pytest.approx(3, abs=0.15)
 
 
 def test_angles_do_not_depend_on_the_frame(point, rng):

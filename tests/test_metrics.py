@@ -5,7 +5,6 @@ from scipy.stats import ks_2samp
 from fairpca.metrics import (
     communality,
     delta_a,
-    delta_a_bound,
     demographic_parity_difference,
     downstream,
     equal_opportunity_difference,
@@ -94,23 +93,12 @@ def test_communality_sums_to_the_number_of_components(rng):
         (lambda: communality(np.ones((2, 3))), "components must be orthonormal rows"),
         (lambda: communality(np.eye(3), [1.0]), r"explained_variance has shape \(1,\)"),
         (lambda: explained_variance(np.eye(3), np.eye(2)), "components have 2 features but X has 3"),
-        (lambda: explained_variance(np.ones((3, 2)), np.eye(2)), "X has no variance"),
         (lambda: mmd_bound(10, 10, confidence=1.0), "confidence=1.0 must be between 0 and 1"),
-        (lambda: mmd_bound(0, 10), "m=0 and n=10 must be at least 1"),
-        (lambda: delta_a_bound(10, 10, vc_dimension=0), "vc_dimension=0 must be at least 1"),
     ],
 )
 def test_bad_arguments_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_bounds_hold_the_probability_they_promise():
-    m, n = 200, 300
-    delta = mmd_bound(m, n, confidence=0.9) - 2 * (m**-0.5 + n**-0.5)
-    assert 1 - 2 * np.exp(-(delta**2) * m * n / (2 * (m + n))) == pytest.approx(0.9)
-    delta = delta_a_bound(m, n, vc_dimension=3, confidence=0.9) - 8 * np.sqrt(3 / (m + n))
-    assert 1 - np.exp(-(m + n) * delta**2 / 2) == pytest.approx(0.9)
 
 
 def test_mmd_bound_covers_the_sampling_error(rng):

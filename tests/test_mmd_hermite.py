@@ -6,13 +6,13 @@ from comparisons import by_weights, exact_mmd
 from fairpca.geometry import taylor_slope
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.rows import ArrayRows
-from pickled_blocks import PickledBlocks
 
 OWNER = np.array([0, 1, 1])
+MULTIPLIERS = np.array([0.5, 3.0])
 
 
 class Case:
-    """Raw rows, their coordinates, two measures of one and two columns, a frame and a direction."""
+    """Raw rows, their coordinates, two measures of one and two columns, a frame, its complement and a direction."""
 
     def __init__(self, rng, d, n=500, p=14, r=12):
         self.X = rng.normal(size=(n, p)) * np.geomspace(3, 0.3, p) + 100
@@ -21,16 +21,16 @@ class Case:
         self.weights = np.stack([(group == k) / np.sum(group == k) - 1 / n for k in range(3)], axis=1)
         self.codes, self.comparison = by_weights(self.weights, OWNER)
         self.coordinates = Coordinates(self.X.mean(axis=0), np.eye(p, r))
-        self.V = np.linalg.qr(rng.normal(size=(r, d)))[0]
+        basis = np.linalg.qr(rng.normal(size=(r, r)))[0]
+        self.V, self.Q = basis[:, :d], basis[:, d:]
         self.E = np.linalg.qr(rng.normal(size=(r, d)))[0]
         self.bandwidth = 2.0 * np.sqrt(d)
 
     def exact(self):
         return exact_mmd(self.coordinates.project(self.X), self.codes, self.comparison, self.bandwidth)
 
-    def hermite(self, n_features, rows=ArrayRows, **options):
-        data = rows(self.X, self.codes, **options)
-        return HermiteMMD(data, self.coordinates, self.comparison, self.bandwidth, n_features)
+    def hermite(self, n_features):
+        return HermiteMMD(ArrayRows(self.X, self.codes), self.coordinates, self.comparison, self.bandwidth, n_features)
 
 
 def with_far_rows(case):
@@ -89,16 +89,6 @@ def test_values_are_exact_at_the_anchor_and_gradients_in_proportion(rng):
     np.testing.assert_allclose(gradients, ratios * plain_gradients, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("height", [1, 37, 700])
-def test_blocks_of_any_height_travel_and_give_the_same(rng, height):
-    case = with_far_rows(Case(rng, 5, n=200))
-    reference, mmd = case.hermite(80), case.hermite(80, PickledBlocks, height=height)
-    for expected, found in zip(reference.evaluate(case.V), mmd.evaluate(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
-    for expected, found in zip(reference.value_and_bound(case.V), mmd.value_and_bound(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
-
-
 def test_single_precision_rows_are_used_as_the_numbers_they_are(rng):
     case = Case(rng, 2)
     case.X = case.X.astype(np.float32)
@@ -135,3 +125,51 @@ def test_around_a_frame_it_is_one_of_subspaces(rng):
         return float(mmd.value(V + t * E).sum() - values.sum() - t * np.vdot(gradients.sum(axis=0), E))
 
     assert taylor_slope(remainder, np.logspace(-4, -2, 8)) == pytest.approx(2, abs=0.1)
+
+
+# Hessians
+
+
+def hessian_at(case, mmd, **options):
+    gradient = np.tensordot(MULTIPLIERS, mmd.evaluate(case.V)[1], axes=1)
+    return mmd.hessian(case.V, case.Q, gradient, MULTIPLIERS, **options)
+
+
+@pytest.mark.parametrize(("d", "n_features"), [(1, 60), (2, 900), (3, 1500)])
+def test_agrees_with_the_exact_hessian_when_the_features_suffice(rng, d, n_features):
+    case = Case(rng, d)
+    expected = hessian_at(case, case.exact())
+    np.testing.assert_allclose(
+        hessian_at(case, case.hermite(n_features)), expected, rtol=0, atol=1e-6 * np.abs(expected).max()
+    )
+
+
+def test_single_precision_is_enough_for_a_metric(rng):
+    case = Case(rng, 5)
+    mmd = case.hermite(100).anchored(case.V)
+    hessian, single = hessian_at(case, mmd), hessian_at(case, mmd, single_precision=True)
+    error = np.abs(single - hessian).max() / np.abs(hessian).max()
+    assert 1e-12 < error < 1e-5
+    assert single.dtype == np.float64
+
+
+@pytest.mark.parametrize("single_precision", [False, True])
+def test_a_row_that_no_feature_reaches_adds_nothing(rng, single_precision):
+    case = Case(rng, 3)
+    case.X[7] = 1e200
+    mmd = case.hermite(40).anchored(case.V)
+    found = hessian_at(case, mmd, single_precision=single_precision)
+    case.codes[7] = -1
+    expected = hessian_at(case, mmd, single_precision=single_precision)
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_row_too_far_along_the_chart_for_single_precision_is_not_lost(rng):
+    case = Case(rng, 2)
+    case.V, case.Q = np.eye(12)[:, :2], np.eye(12)[:, 2:]
+    case.X[7, 4] = 1e20
+    mmd = case.hermite(40).anchored(case.V)
+    hessian, single = hessian_at(case, mmd), hessian_at(case, mmd, single_precision=True)
+    assert np.abs(hessian).max() > 1e30
+    np.testing.assert_allclose(single, hessian, rtol=0, atol=1e-5 * np.abs(hessian).max())

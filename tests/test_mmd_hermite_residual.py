@@ -68,24 +68,6 @@ def test_groups_of_few_rows_are_known_exactly_without_heavy_rows(rng, monkeypatc
     np.testing.assert_allclose(values, np.tile(case.exact, (2, 1)), rtol=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_heavy", [0, 40])
-def test_samples_are_right_on_average(rng, monkeypatch, n_heavy):
-    monkeypatch.setattr(_passes, "MOST_HEAVY", n_heavy)
-    n = 700
-    X, group = rng.standard_t(4, size=(n, 3)), rng.permutation(np.arange(n) % 7 > 3).astype(int)
-    X[group == 1] += [3, 0, 0]
-    other = X[:, 1] + rng.normal(size=n) > 0
-    weights = np.hstack([weights_of_groups(each) for each in (group, other)])
-    case = Case(X, weights, owner=np.array([0, 1]), n_features=10)
-    values, errors = case.estimates(rng, 16, 300)
-    standard_errors = values.std(axis=0) / np.sqrt(len(values))
-    assert np.all(np.abs(values.mean(axis=0) - case.exact) < 4 * standard_errors)
-    # A factor 1 - 1/m more or less would show.
-    assert np.all(standard_errors < 0.1 / 400)
-    assert np.mean(np.abs(values - case.exact) <= errors) > 0.99
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_stated_error_holds_with_rows_far_from_the_others(rng, kind):
     X, group = clumped(rng, 3000, kind)

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from dense_judge import judge
 from fairpca import FairPCA, fair_pca_path
 from fairpca.baselines import FPCA, ReconstructionFairPCA
-from fairpca.comparison import LEFT_OUT, features_of
+from fairpca.comparison import LEFT_OUT
 from fairpca.exceptions import AttributeInTableWarning, LeftOutWarning
 from fairpca.metrics import mmd2, mmd2_by_measure
 from people_tables import people
@@ -57,32 +57,6 @@ def test_whole_weights_are_repeated_rows(table, names, tolerance):
         assert one["weight"] == other["weight"] == other["n_rows"]
         assert one["mmd2"] == pytest.approx(other["mmd2"], abs=1e-12)
     assert weighted.converged_
-
-
-def test_whole_weights_are_repeated_rows_in_blocks(table):
-    X, known = table
-    weight = known["weight"].to_numpy()
-    often = np.repeat(np.arange(len(X)), weight)
-    settings = {"tolerance": 0.02, "mmd": "hermite", "random_state": 0}
-    weighted = FairPCA(2, **settings).fit(X, sensitive_features=known["race"], sample_weight=weight)
-    repeated = FairPCA(2, **settings).fit(X[often], sensitive_features=known["race"].iloc[often])
-    np.testing.assert_allclose(weighted.mean_, repeated.mean_, rtol=1e-10)
-    np.testing.assert_allclose(weighted.scale_, repeated.scale_, rtol=1e-10)
-    assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-10)
-    # Of approximations of many rows half a percent of a tolerance may be left unused; multipliers say what it is worth.
-    kept = [
-        result.variance_kept + result.certificate.multipliers @ (result.tolerances - result.mmd2s)
-        for result in (weighted.result_, repeated.result_)
-    ]
-    assert kept[0] == pytest.approx(kept[1], abs=1e-4)
-    there = mmd2_by_measure(
-        repeated.transform(X[often]), sensitive_features=known["race"].iloc[often], bandwidth=repeated.bandwidth_
-    )
-    here = mmd2_by_measure(
-        repeated.transform(X), sensitive_features=known["race"], sample_weight=weight, bandwidth=repeated.bandwidth_
-    )
-    assert here == pytest.approx(there, abs=1e-10)
-    assert repeated.mmd2_by_measure_ == pytest.approx(there, abs=1e-10 + repeated.mmd2_error_)
 
 
 def test_the_unit_of_other_weights_does_not_matter(table):
@@ -295,14 +269,6 @@ def test_neither_units_nor_outliers_of_a_number_matter(table):
     stretched = np.where(age == age.max(), 1e9, np.exp(age / 10))
     one, other = (FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=values) for values in (age, stretched))
     np.testing.assert_allclose(one.components_, other.components_, atol=1e-9)
-
-
-def test_features_of_a_number_leave_out_no_more_than_they_say():
-    places = np.linspace(0, 1, 4001)
-    features = features_of(places)
-    left = 1 - np.einsum("ij,ij->i", features, features)
-    assert 0.1 * LEFT_OUT < left.max() <= LEFT_OUT
-    assert left.min() > -1e-9
 
 
 @pytest.mark.parametrize(

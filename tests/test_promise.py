@@ -73,17 +73,6 @@ def test_the_verdict_on_a_release_is_that_of_its_bound_for_every_classifier(case
     assert audit(case.pipeline, X, **known, adversaries=(), random_state=0).any_classifier.upper_bound == 0.1
 
 
-@pytest.mark.thorough
-def test_an_audit_of_codes_states_what_these_rows_show_and_one_of_projections_nothing(case):
-    (X,), known = case.rows("fresh")
-    codes = np.digitize(X[:, 1], [0.0])
-    found = audit(None, codes[:, None], **known, adversaries=(), random_state=0)
-    assert found.any_classifier.upper_bound == any_classifier_bound(codes, **known).upper_bound < 0.1
-    assert audit(case.model, X, **known, adversaries=(), random_state=0).any_classifier is None
-    years = {"sensitive_features": X[:, 3]}
-    assert audit(None, codes[:, None], **years, adversaries=(), random_state=0).any_classifier is None
-
-
 # Certificates
 
 
@@ -272,14 +261,9 @@ def test_amounts_are_refused_and_labels_are_taken(place, tmp_path):
     assert "an equalized odds gap above 20 points" in found["promise"]["words"]
 
 
+@pytest.mark.thorough
 def test_a_fit_without_a_promise_leaves_none_of_another(tmp_path):
     table = written(tmp_path / "people.csv", people(3000))
     assert run("fit", table, *SEX, "--promise", "0.2", "--out", tmp_path / "out").exit_code == 0
     assert answer("fit", table, *SEX, "--out", tmp_path / "out")["promise"] is None
     assert not {path.name for path in (tmp_path / "out").iterdir()} & FILES
-
-
-def test_plan_says_how_many_people_a_promise_takes():
-    assert answer("plan", "--promise", "0.05", "--groups", "200,800")["needed"]["2"][0] > 200
-    shown = run("plan", "--groups", "200,800").stdout
-    assert "200 and 800 rows to certify with allow promises of about" in shown

@@ -4,9 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA
 from fairpca.baselines import FPCA, ReconstructionFairPCA
@@ -91,17 +88,6 @@ def test_identical_groups_are_fair_without_a_word():
         np.vstack([rows, rows]), sensitive_features=np.repeat([0, 1], 40)
     )
     assert strict.mmd2_ == pytest.approx(0.0, abs=1e-14)
-
-
-def test_null_components_tell_a_linear_adversary_nothing(flat):
-    X, group = flat
-    model = quietly(FairPCA(3, tolerance=3e-2), X, group)
-    assert model.n_live_components_ == 2
-    Z = model.transform(X)
-    assert not Z[:, 2].any()
-    # In the projection without exact zeros a scaler turns rounding, which differs by group, into a feature.
-    null = StandardScaler().fit_transform(Z)[:, 2:]
-    assert roc_auc_score(group, LogisticRegression().fit(null, group).decision_function(null)) == 0.5
 
 
 def test_null_components_stay_zero_on_rows_outside_the_span(flat, rng):

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: MIT
 
 import json
-import math
 import re
 import warnings
 from html.parser import HTMLParser
 
-import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -259,13 +257,6 @@ def test_several_attributes_can_be_chosen():
     assert len({row["fitted"] for row in fitted}) == 3
 
 
-def test_intersections_come_first():
-    found = Case(["sex", "race"], sensitive="intersections", tolerance=0.05).report()
-    check(found)
-    assert [attribute["name"] for attribute in found.summary["attributes"]] == ["sex & race", "sex", "race"]
-    assert len(found.summary["attributes"][0]["groups"]) == 6
-
-
 def test_only_those_who_are_compared_are_drawn():
     case = Case(fairness="equal_opportunity")
     found = case.report(n_points=100)
@@ -325,27 +316,6 @@ def test_training_rows_are_said_first(case):
     assert "300 people ·" in " ".join(text.split())
 
 
-def test_plain_pca_is_said_to_be_one(case):
-    with pytest.warns(UserWarning, match="without sensitive_features"):
-        model = FairPCA(2).fit(case.seen)
-    found = model.report(case.X, sensitive_features=case.others["sex"], **QUICK)
-    text = check(found).text
-    assert "nothing was made fair" in text
-    assert found.summary["kept"]["before"] == found.summary["kept"]["after"]
-    assert found.summary["kept"]["origin"].startswith("The model is plain PCA itself")
-
-
-def test_null_components_are_said(case):
-    X = np.column_stack([case.seen[:, 0], case.seen[:, 0], case.seen[:, 1]])
-    with pytest.warns(UserWarning, match="above the rank"):
-        model = FairPCA(3, tolerance=1.0).fit(X, sensitive_features=case.known["sex"])
-    new = np.column_stack([case.X[:, 0], case.X[:, 0], case.X[:, 1]])
-    found = model.report(new, sensitive_features=case.others["sex"], **QUICK)
-    text = check(found).text
-    assert "Of 3 components only 2 carry variance" in text
-    assert found.summary["densities"][0][2]["curves"]["after"] == [None] * 3
-
-
 def test_groups_too_small_to_say_anything(case):
     sex = np.where(np.arange(200) < 7, "f", "m")
     found = case.model.report(case.X, sensitive_features=sex, **QUICK)
@@ -380,20 +350,6 @@ def test_names_are_text(name, case):
     assert not set("\x00\u202e\u2066") & set(parts.text.replace("\u2068", ""))
 
 
-@pytest.mark.thorough
-def test_a_name_that_is_long_stays_small(case):
-    groups = np.array([f"{k}{'😀' * 10_000}" for k in range(9)], dtype=object)
-    table = pd.DataFrame({f"{k}{'😀' * 10_000}": groups[np.arange(200) % 9] for k in range(8)})
-    known = pd.DataFrame({name: groups[np.arange(300) % 9] for name in table})
-    model = FairPCA(3, tolerance=1.0).fit(case.seen, sensitive_features=known)
-    path = fair_pca_path(case.seen, known, 3, tolerances=np.geomspace(2.0, 1.0, 25).tolist())
-    columns = [{"name": "n" * 500, "kind": "k" * 500, "note": "o" * 500}] * 1000
-    found = model.report(case.X, sensitive_features=table, path=path, about={"columns": columns}, **QUICK)
-    check(found)
-    assert len(found.summary["trade_off"]["models"]) == 20
-    assert "900 more are not listed" in found.html
-
-
 def test_nobodys_coordinates_are_in_the_page_unless_points_are_asked_for(case, report):
     assert report.summary["scatter"] is None
     assert report.summary["n_points"] == 0
@@ -420,16 +376,6 @@ def test_rows_that_do_not_vary(case):
     found = case.report(X=np.ones_like(case.X), path=None)
     assert "These rows do not vary" in check(found).text
     assert found.summary["kept"]["after"] is None
-
-
-def test_rows_of_any_container(case, report):
-    lazy = case.model.report(
-        da.from_array(case.X, chunks=(50, -1)), sensitive_features=case.others[["sex"]], path=case.path, **QUICK
-    )
-    assert lazy.summary["audit"]["measures"] == report.summary["audit"]["measures"]
-    listed = case.model.report(case.X.tolist(), sensitive_features=case.others["sex"].tolist(), **QUICK)
-    assert listed.summary["attributes"][0]["name"] == "the sensitive attribute"
-    check(listed)
 
 
 def test_a_chosen_tolerance_can_be_reported(case):
@@ -477,34 +423,6 @@ def test_facts_of_the_data_are_shown(case):
         assert words in text
     assert "T" * 199 + "…" in text
     assert "T" * 200 not in text
-
-
-def test_colours_stand_out(report):
-    """Texts have a contrast of 4.5 to what is behind them, marks of 3, in both themes."""
-    style = re.search(r"<style>(.*?)</style>", report.html, re.DOTALL)[1]
-    themes = [
-        dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r"\{([^{}]*--page:[^{}]*)\}", style)
-    ]
-    light, dark, chosen_dark = themes
-    assert dark == chosen_dark
-    for theme in (light, dark):
-        for behind in (theme["page"], theme["card"]):
-            assert min(contrast(theme[name], behind) for name in ("ink", "quiet", "link", "good", "bad")) >= 4.5
-            assert min(contrast(theme[f"g{k}"], behind) for k in range(8)) >= 3
-            assert contrast(theme["edge"], behind) >= 3
-        assert contrast(theme["ink"], theme["alert"]) >= 4.5
-
-
-def contrast(one, other):
-    """Return the ratio of WCAG 2.1."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour):
-    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-    return math.fsum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_half_a_character_can_be_written(case, tmp_path):

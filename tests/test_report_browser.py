@@ -4,11 +4,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 from sklearn.model_selection import train_test_split
 
 from browsers import browser, violations
-from experiments.output import table, write_page
 from fairpca import FairPCA, fair_pca_path
 from fairpca.datasets import load_german
 from fairpca.report import Report, make_report
@@ -238,22 +236,6 @@ def test_it_can_be_printed(read):
 def test_it_is_printed_to_a_file(files, tmp_path):
     page = Report((files / "short.html").read_text(encoding="utf-8"), {})
     assert page.save(tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_pages_of_the_experiments_show_their_pictures(chromium, tmp_path):
-    figure, _ = pyplot.subplots()
-    figure.savefig(tmp_path / "contrast.png")
-    pyplot.close(figure)
-    cells = table([["c", "1"]], ["a", "b"])
-    write_page(tmp_path, "contrast", {"goals": cells, "n_rows": 5, "tolerance": 0.1})
-    context = chromium.new_context(viewport=PHONE, color_scheme="dark")
-    shown, wrong = context.new_page(), []
-    shown.on("console", lambda message: wrong.append(message.text))
-    shown.goto((tmp_path / "contrast.html").as_uri())
-    assert shown.evaluate("document.querySelector('img').naturalWidth") > 0
-    assert violations(shown) == []
-    context.close()
-    assert wrong == []
 
 
 def test_in_a_notebook_it_works_in_its_frame(chromium, files):

@@ -13,7 +13,6 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
-from threadpoolctl import threadpool_info
 
 from comparisons import by_group
 from fairpca.mmd import Coordinates, HermiteMMD
@@ -97,23 +96,6 @@ def test_a_sample_reads_only_its_blocks(X, codes):
     assert sorted(seen) == [0, 3]
 
 
-def blas_threads(X, codes):
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-
-def test_blas_keeps_to_one_thread_inside_a_task_only(where, X, codes):
-    before = blas_threads(X, codes)
-    inside = dask_rows(X, codes).total(blas_threads)
-    assert inside
-    assert set(inside) == {1}
-    assert blas_threads(X, codes) == before
-
-
-def test_codes_of_other_chunks_are_refused(X, codes):
-    with pytest.raises(ValueError, match="row chunks"):
-        DaskRows(blocks_of(X), blocks_of(codes, 5))
-
-
 # Workers and schedulers that go away
 
 
@@ -138,6 +120,7 @@ def give_up(X, codes, folder):
     return X.T @ codes
 
 
+@pytest.mark.thorough
 def test_a_pass_that_keeps_killing_workers_ends(client, X, codes, tmp_path):
     X[0, 0] = FIRST
     with pytest.raises(distributed.scheduler.KilledWorker):
@@ -248,15 +231,6 @@ def test_columns_that_hold_no_numbers_are_named(X):
         number_blocks(dd.from_pandas(frame, npartitions=2))
     with pytest.raises(ValueError, match="dtype object"):
         number_blocks(blocks_of(X.astype(object)))
-
-
-def test_tables_without_rows_or_columns_are_refused(X):
-    with pytest.raises(ValueError, match="1 dimension; it must be a table"):
-        number_blocks(blocks_of(X[:, 0]))
-    with pytest.raises(ValueError, match="no rows"):
-        number_blocks(da.empty((0, 3)))
-    with pytest.raises(ValueError, match="no columns"):
-        number_blocks(da.empty((3, 0)))
 
 
 def test_the_first_number_that_is_not_finite_is_named(where, X, codes):

@@ -25,44 +25,31 @@ from people_tables import people
 X, KNOWN = people(n=300)
 MANY, MANY_KNOWN = people(n=5001)
 FRAME = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
-CONSTANT = np.column_stack([X, np.full(len(X), 7.0)])
 LABELLED = {"y": KNOWN["y"], "sensitive_features": KNOWN["sex"]}
 SEX = {"sensitive_features": KNOWN["sex"]}
 ODD_NAMES = ["", "$array", "a[0], {b}", 'ü"\\', "\u2028", "NaN", "\x00", "x" * 300]
 
 MODELS = {
     "plain": lambda: FairPCA(2, tolerance=5e-4, random_state=3).fit(X, **SEX),
-    "auto": lambda: FairPCA(2).fit(X, **SEX),
-    "share": lambda: FairPCA(0.6, tolerance=np.float32(1e-3)).fit(X, **SEX),
     "measures": lambda: FairPCA(2, tolerance=3e-3).fit(X, sensitive_features=KNOWN[["sex", "race"]]),
     "tolerances": lambda: FairPCA(2, tolerance={"sex": 5e-4, "race": 1}).fit(
         X, sensitive_features=KNOWN[["sex", "race"]]
-    ),
-    "tolerance array": lambda: FairPCA(2, tolerance=np.array([4e-3, 5e-3, 4e-3])).fit(
-        X, sensitive_features=KNOWN["race"]
     ),
     "continuous": lambda: FairPCA(2, tolerance=2e-4, sensitive_kind={"age": "continuous"}).fit(
         X, sensitive_features=KNOWN[["age"]]
     ),
     "odds": lambda: FairPCA(2, tolerance=1e-2, fairness="equalized_odds", solver=Budget(n_starts=1)).fit(X, **LABELLED),
-    "notion": lambda: FairPCA(2, tolerance=0.05, fairness=EqualizedOdds()).fit(X, **LABELLED),
     "opportunity": lambda: FairPCA(
         2, tolerance=1e-3, fairness="equal_opportunity", favourable=np.int64(1), small_groups="merge"
     ).fit(X, **LABELLED),
     "weights": lambda: FairPCA(2, tolerance=5e-4).fit(X, **SEX, sample_weight=KNOWN["weight"]),
     "scales": lambda: FairPCA(2, tolerance=3e-3, bandwidth="scales").fit(X, **SEX),
-    "own scales": lambda: FairPCA(2, tolerance=5e-4, bandwidth=Scales([1, 0.5], 3)).fit(X, **SEX),
     "repms": lambda: FairPCA(2, tolerance=5e-4, solver=REPMS(rho_scale=2.0)).fit(X, **SEX),
-    "budget": lambda: FairPCA(2, tolerance=5e-4, solver=Budget(n_starts=2, max_seconds=60)).fit(X, **SEX),
     "init": lambda: FairPCA(2, tolerance=5e-4, init=np.eye(2, X.shape[1])).fit(X, **SEX),
-    "init as lists": lambda: FairPCA(1, tolerance=3e-3, init=[[1.0] * X.shape[1]]).fit(X, **SEX),
     "path": lambda: fair_pca_path(X, KNOWN["sex"], tolerances=[1e-2, 5e-4]).select(max_mmd2=1e-3),
     "many rows": lambda: FairPCA(2, tolerance=5e-4, random_state=0).fit(MANY, sensitive_features=MANY_KNOWN["sex"]),
     "without groups": lambda: FairPCA(2).fit(X),
-    "null components": lambda: FairPCA(3, tolerance=1e-2, standardize=False).fit(X[:, [0, 1, 0, 1]], **SEX),
-    "repms not met": lambda: FairPCA(1, tolerance=1e-12, solver="repms").fit(X[:, :2], **SEX),
     "not met": lambda: FairPCA(5, tolerance=1e-9, solver=Budget(max_cycles=1, n_starts=1)).fit(X[:, :5], **SEX),
-    "constant": lambda: FairPCA(2, tolerance=5e-4).fit(CONSTANT, **SEX),
     "frame": lambda: FairPCA(2, tolerance=5e-4).set_output(transform="pandas").fit(FRAME, **SEX),
     "odd names": lambda: FairPCA(2, tolerance=5e-4).fit(FRAME.set_axis(ODD_NAMES, axis=1), **SEX),
     "float32": lambda: FairPCA(2, tolerance=5e-4).fit(X.astype(np.float32), **SEX),
@@ -198,11 +185,8 @@ class OwnBudget(Budget):
         ("fairness", OwnNotion()),
         ("solver", OwnBudget()),
         ("favourable", pd.Timestamp("2020-01-01")),
-        ("favourable", b"yes"),
         ("tolerance", pd.Series([0.1])),
-        ("tolerance", np.ma.masked_array([0.1], [True])),
         ("tolerance", {"sex": {1, 2}}),
-        ("tolerance", {("a", "b"): 0.1}),
         ("init", np.array([[object()]])),
         ("random_state", 10**30),
     ],
@@ -220,13 +204,9 @@ def test_what_cannot_be_written_is_named_with_the_way_out(name, value, path):
     ("name", "value", "words"),
     [
         ("standardize", 1, "parameters has 1 in 'standardize'"),
-        ("small_groups", "ignore", "small_groups='ignore' is unknown"),
-        ("mmd", "hermit", "mmd='hermit' is unknown"),
-        ("solver", "magic", "solver='magic' is unknown"),
         ("tolerance", "lax", "tolerance='lax' must be 'auto'"),
         ("tolerance", [0.1, -1.0], "tolerance of 'measure 1'=-1.0 must be"),
         ("init", [[0.0] * 3], r"init has shape \(1, 3\)"),
-        ("init", [[{}]], "float"),
         ("components_", np.zeros((3, 3)), r"components_ is an array of float64 of shape \(3, 3\)"),
         ("mean_", "0", "which must be an array"),
         ("mmd2_by_measure_", object(), "mmd2_by_measure_ was changed by hand"),

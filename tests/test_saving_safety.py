@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 import io
-import json
 import pickle
-import re
 import struct
-import tracemalloc
 import zipfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,16 +13,15 @@ import pandas as pd
 import pytest
 
 import fairpca
-from damaged_files import Mutations, edit, members_of, zipped
+from damaged_files import members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError
 from fairpca.saving import READERS, fair_pca_to_archive, read_archive, write_archive
-from fairpca.saving._archive import MOST_DIRECTORY, MOST_TEXT, MOST_VALUES, array_of, digest_of, npy_of, text_of
+from fairpca.saving._archive import MOST_DIRECTORY, MOST_TEXT, MOST_VALUES, array_of, npy_of
 from fairpca.solvers import Budget
 
 FORMAT_1 = Path(__file__).parent / "data" / "model-format-1.fairpca"
 N_MUTATIONS, N_FORGERIES = 1000, 500
-MOST_MEMORY = 200 * 2**20
 ROWS = np.random.default_rng(0).normal(size=(60, 4)) * [1, 2, 3, 4]
 GROUPS = np.repeat(["a", "b"], 30)
 
@@ -56,49 +52,6 @@ def refusal(path, content):
     message = str(caught.value)
     assert message.startswith(f"{path} cannot be loaded: ")
     return message
-
-
-@pytest.mark.thorough
-def test_a_thousand_damaged_files_are_refused_or_are_the_same_model(content, model, path):
-    same = model.transform(ROWS).tobytes(), model.summary(), repr(model.result_)
-    words = []
-    tracemalloc.start()
-    for changed in Mutations(content).every(N_MUTATIONS):
-        path.write_bytes(changed)
-        try:
-            loaded = fairpca.load(path)
-        except ModelFileError as error:
-            words.append(str(error))
-        else:
-            assert (loaded.transform(ROWS).tobytes(), loaded.summary(), repr(loaded.result_)) == same
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < MOST_MEMORY
-    assert all(each.startswith(f"{path} cannot be loaded: ") and "\n" not in each for each in words)
-    # Times and rights of members are all that may change unnoticed.
-    assert 0.85 * N_MUTATIONS < len(words) < N_MUTATIONS
-
-
-def test_forged_documents_are_refused_or_work(model, path):
-    """With checksums that are right: what is loaded is a model that can be used."""
-    document, arrays = fair_pca_to_archive(model)
-    text = json.dumps(document)
-    loaded = 0
-    for number in range(N_FORGERIES):
-        forged = json.loads(text)
-        edit(forged, np.random.default_rng(number))
-        try:
-            write_archive(path, forged, arrays)
-            found = fairpca.load(path)
-        except ModelFileError:
-            continue
-        loaded += 1
-        with np.errstate(all="ignore"):
-            assert np.isfinite(found.transform(ROWS)).all()
-        assert found.summary()
-        assert "FairPCA" in repr(found)
-        found.save(path)
-    assert loaded > 20
 
 
 def test_nested_documents_are_refused(model, path):
@@ -154,21 +107,16 @@ def test_nothing_is_unpickled(content, path):
         (lambda m: m | {"arrays/more.npy": b""}, "its arrays are not those that its document lists"),
         (lambda m: m | {"setup.py": b""}, "a member 'setup.py'"),
         (lambda m: m | {"../model.json": b""}, "a member '../model.json'"),
-        (lambda m: m | {"/etc/model.json": b""}, "a member '/etc/model.json'"),
         (lambda m: m | {"arrays/../x.npy": b""}, "a member 'arrays/../x.npy'"),
-        (lambda m: m | {"arrays/": b""}, "a member 'arrays/'"),
         (lambda m: m | {"arrays/ä.npy": b""}, "a member 'arrays/ä.npy'"),
         (lambda m: [*m.items(), *m.items()], "a member twice"),
         (lambda m: {name: each for name, each in m.items() if name != "model.json"}, "has no model.json"),
         (lambda m: {name: each for name, each in m.items() if name != "arrays/mean_.npy"}, "its arrays are not those"),
-        (lambda m: {}, "no model file"),
         (lambda m: m | {"model.json": b""}, "Expecting value"),
         (lambda m: m | {"model.json": b"\xff{}"}, "it is no text"),
         (lambda m: m | {"model.json": b"[" * 10**5}, "too deep"),
-        (lambda m: m | {"model.json": b'{"a":' * 10**5}, "too deep"),
         (lambda m: m | {"model.json": b"[1" + b"0" * 5000 + b"]"}, "digits"),
         (lambda m: m | {"model.json": b"[NaN]"}, "NaN is no number"),
-        (lambda m: m | {"model.json": b"[1e999]"}, "1e999 is too large"),
         (lambda m: m | {"model.json": b'{"a": 1, "a": 2}'}, "a field occurs twice"),
         (lambda m: m | {"model.json": b'{"format": "fairpca certificate"}'}, "its format is 'fairpca model'"),
         (lambda m: m | {"model.json": b"[" + b"1," * MOST_VALUES + b"1]"}, "values"),
@@ -255,31 +203,6 @@ def test_members_that_overlap_are_refused(path):
         archive[entry + 16 : entry + 28] = fields
         archive[entry + 42 : entry + 46] = place
     assert "larger than itself" in refusal(path, bytes(archive))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("unit", [b"{},", b'"ab",', b'{"a":1},'])
-def test_large_documents_take_little_memory(unit, model, path):
-    document, arrays = fair_pca_to_archive(model)
-    marks = sum(unit.count(mark) for mark in (b",", b"[", b"{"))
-    for room in (MOST_VALUES - 1000) // marks, 2 * MOST_TEXT // len(unit):
-        filler = b'"more": [' + unit * room + b"1], "
-        text = text_of(document, {name: digest_of(npy_of(name, array)) for name, array in arrays.items()})
-        forged = signed(text.replace(b'"parameters": {', b'"parameters": {' + filler))
-        members = {f"arrays/{name}.npy": npy_of(name, array) for name, array in arrays.items()}
-        path.write_bytes(zipped({"model.json": forged} | members))
-        tracemalloc.start()
-        with pytest.raises(ModelFileError, match=r"nobody knows: 'more'|values|bytes"):
-            fairpca.load(path)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < MOST_MEMORY
-
-
-def signed(text):
-    """Return a document that was changed, with the checksum that belongs to it."""
-    unsigned = re.sub(b'"sha256": "[0-9a-f]{64}"', b'"sha256": "' + b"0" * 64 + b'"', text, count=1)
-    return unsigned.replace(b"0" * 64, digest_of(unsigned).encode(), 1)
 
 
 def test_too_much_is_not_written(path):

@@ -1,14 +1,13 @@
 """Several bandwidths at once: one kernel, the mean of Gaussians, however it is computed."""
 # SPDX-License-Identifier: MIT
 
-import dask.array as da
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from comparisons import by_weights
-from fairpca import FairPCA, fair_pca_path
+from fairpca import FairPCA
 from fairpca.comparison import People, Terms, compare
 from fairpca.inference import ComparedRows, chance_deviations, chance_levels
 from fairpca.metrics import fair_variance_scorer, mmd2, mmd2_by_measure
@@ -96,19 +95,6 @@ def test_a_fit_to_few_rows_converges_and_measures_what_dense_matrices_do(bandwid
     assert 0.99 * 2e-3 <= model.mmd2_ <= 2e-3
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("d", "in_blocks"), [(2, False), (4, False), pytest.param(2, True, marks=pytest.mark.slow)])
-def test_a_fit_to_many_rows_converges_and_measures_what_dense_matrices_do(d, in_blocks):
-    X, group = table(6000)
-    rows, people = (da.from_array(X, chunks=(2500, -1)), da.from_array(group, chunks=2500)) if in_blocks else (X, group)
-    model = FairPCA(d, tolerance=2e-3, bandwidth="scales", random_state=0).fit(rows, sensitive_features=people)
-    assert model.converged_
-    assert model.mmd_method_ == "hermite"
-    expected = dense(model.transform(X), of_groups(group), model.bandwidth_, FOUR)
-    assert model.mmd2_ == pytest.approx(expected, abs=1e-12)
-    assert 0.99 * 2e-3 <= model.mmd2_ <= 2e-3
-
-
 def test_finer_scales_see_what_one_bandwidth_does_not(rng):
     """Groups on the odd and the even teeth of a comb agree at the median bandwidth, not at one of half a tooth."""
     Z = (np.arange(2000) % 100 + 0.02 * rng.normal(size=2000))[:, None]
@@ -141,13 +127,6 @@ def test_the_chance_level_is_that_of_the_mean_kernel(rng):
     assert chance_deviations(rows, SIGMA, FOUR)[0] == pytest.approx(deviation, abs=1e-12)
     model = FairPCA(2, bandwidth="scales", tolerance=0.5).fit(Z, sensitive_features=group)
     assert 0 < fair_variance_scorer()(model, Z, sensitive_features=group) <= 1 + 1e-12
-
-
-def test_the_path_takes_scales():
-    X, group = table(200, p=5)
-    path = fair_pca_path(X, group, 2, tolerances=[3e-2, 1e-2], bandwidth="scales")
-    assert [model.bandwidth_factors_ for model in path.models_] == [FOUR, FOUR]
-    assert np.all(path.mmd2s_ <= [3e-2, 1e-2])
 
 
 def test_scales_are_values():

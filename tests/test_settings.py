@@ -10,16 +10,13 @@ REFUSED = {
     TypeError: [
         *((Budget, "n_starts", value) for value in (2.5, True)),
         (Budget, "allow_null", "no"),
-        (Budget, "max_cycles", 7.0),
         (Budget, "gain_tolerance", "1e-8"),
         (REPMS, "n_restarts", None),
-        (REPMS, "theta_epsilon", "0.5"),
     ],
     ValueError: [
         *((Budget, "n_starts", value) for value in (0, 5000)),
         *((Budget, name, 0) for name in ("max_cycles", "gain_tolerance", "max_seconds")),
         *((REPMS, name, 0) for name in ("epsilon_0", "rho_max", "max_iter")),
-        (REPMS, "theta_rho", 1.0),
         (REPMS, "theta_epsilon", 2),
         (REPMS, "retraction", "exp"),
     ],

@@ -2,7 +2,6 @@
 
 import warnings
 
-import dask.array as da
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -119,18 +118,6 @@ def check_same(model, other):
     assert model.result_.n_gradients <= 1.5 * other.result_.n_gradients
 
 
-def test_a_measure_listed_twice_changes_nothing(two_measures):
-    X, groups, (first, second) = two_measures
-    once = fit_with([first, second], X, groups, [2e-3, 3e-3])
-    for columns, tolerances in (
-        ([first, second, first], [2e-3, 3e-3, 2e-3]),
-        ([first, second, -first], [2e-3, 3e-3, 5e-3]),
-    ):
-        twice = fit_with(columns, X, groups, tolerances)
-        check_same(twice, once)
-        assert twice.mmd2_by_measure_["measure 2"] == twice.mmd2_by_measure_["measure 0"]
-
-
 def unused(model):
     """Return the variance share that a tolerance left unused may be worth: 5e-4 of each."""
     return 5e-4 * sum(each["multiplier"] * each["tolerance"] for each in model.measures_)
@@ -204,38 +191,6 @@ def check_against_slsqp(seed, n_starts):
 @pytest.mark.parametrize("seed", range(3))
 def test_random_problems_keep_what_slsqp_keeps(seed):
     check_against_slsqp(seed, n_starts=3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 140))
-def test_random_problems_keep_what_the_best_of_twenty_runs_of_slsqp_keeps(seed):
-    check_against_slsqp(seed, n_starts=20)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("d", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_many_rows_and_few_rows_agree(d):
-    X, groups = several_groups(5200, 8, 3)
-    exact = FairPCA(d, tolerance=5e-3, mmd="exact", random_state=0).fit(X, sensitive_features=groups)
-    sigma = exact.bandwidth_
-    streamed = FairPCA(d, tolerance=5e-3, mmd="hermite", bandwidth=sigma, random_state=0).fit(
-        X, sensitive_features=groups
-    )
-    assert streamed.converged_
-    judged = dense_mmd2s(streamed.transform(X), groups, against_all_others(groups), sigma)
-    assert np.all(judged <= 5e-3)
-    assert kept(streamed) == pytest.approx(kept(exact), abs=2e-4)
-
-
-def test_blocks_on_dask_are_compared_as_in_memory():
-    X, groups = several_groups(5200, 8, 3)
-    parameters = {"n_components": 2, "tolerance": 5e-3, "mmd": "hermite", "random_state": 0}
-    here = FairPCA(**parameters).fit(X, sensitive_features=groups)
-    there = FairPCA(**parameters).fit(
-        da.from_array(X, chunks=(1500, 8)), sensitive_features=da.from_array(groups, chunks=2000)
-    )
-    assert list(there.mmd2_by_measure_) == list(here.mmd2_by_measure_)
-    np.testing.assert_allclose(there.components_, here.components_, atol=1e-6)
 
 
 def test_a_sample_compares_the_same_as_all_rows():

@@ -66,11 +66,6 @@ def test_what_is_saved_is_loaded(model, saved):
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
 
 
-def test_one_model_is_always_the_same_bytes(saved, tmp_path):
-    fairpca.load(saved).save(tmp_path / "again.fairpca")
-    assert (tmp_path / "again.fairpca").read_bytes() == saved.read_bytes()
-
-
 @pytest.mark.parametrize(("roles", "held_out"), [(None, None), (ROLES, None), (None, HeldOut(0.5, 2**32 - 1))])
 def test_what_is_not_known_stays_unknown(model, tmp_path, roles, held_out):
     TableModel.of_fitted(model.encoder, model.model_, roles, held_out).save(tmp_path / "model")
@@ -182,14 +177,10 @@ CHANGES = {
     "another field": (lambda d: d.update(code="x"), "fields that nobody knows: 'code'"),
     "an encoder of fewer columns": (lambda d: d["encoder"]["columns"].pop(), "the encoder makes"),
     "a column twice": (lambda d: d["encoder"].update(columns=d["encoder"]["columns"] * 2), "two columns of the same"),
-    "a fill that is no number": (lambda d: d["encoder"]["columns"][0].update(fill="x"), "must be a finite number or"),
-    "roles that are a list": (lambda d: d.update(roles=[]), "which must be a table or null"),
     "a role that lacks": (lambda d: d["roles"].pop("label"), "roles lacks 'label'"),
-    "a role of numbers": (lambda d: d["roles"].update(sensitive=[1]), "which must be a list of texts"),
     "no attribute": (lambda d: d["roles"].update(sensitive=[]), "sensitive names no column"),
     "two roles of one column": (lambda d: d["roles"].update(label="sex"), "named twice among the roles"),
     "a share above all": (lambda d: d["held_out"].update(share=1.5), "which must be a share of the rows"),
-    "a share that is a truth": (lambda d: d["held_out"].update(share=True), "which must be a share of the rows"),
     "a seed below 0": (lambda d: d["held_out"].update(random_state=-1), "a whole number of at least 0"),
     "no options": (lambda d: d["options"].pop("numbers"), "options lacks 'numbers'"),
     "options that are unknown": (lambda d: d["options"].update(missing="x"), "missing='x' is unknown"),
@@ -206,8 +197,3 @@ def test_what_is_wrong_with_a_document_is_said(saved, tmp_path, name):
     (tmp_path / "changed").write_bytes(zipped(members | {"model.json": signed(document)}))
     with pytest.raises(ModelFileError, match=words):
         fairpca.load(tmp_path / "changed")
-
-
-def test_what_has_no_end_is_no_model():
-    with pytest.raises(ModelFileError, match="it is not a plain file, which has an end"):
-        fairpca.load("/dev/zero")

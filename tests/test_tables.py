@@ -21,7 +21,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from pyarrow.feather import write_feather
 
-from fairpca import FairPCA
 from fairpca.exceptions import AttributeInTableWarning
 from fairpca.tables import (
     Roles,
@@ -307,11 +306,6 @@ def test_missing_values_are_filled_from_the_rows_to_fit():
     )
 
 
-def test_means_of_large_numbers_are_finite():
-    found = all_rows({"x": [1.5e308, 1.7e308, None, 1.6e308], "sex": ["f", "m", "f", "m"]}, options=FILL)
-    assert found.encoder.columns[0].fill == pytest.approx(1.6e308)
-
-
 def test_a_column_without_values_in_the_rows_to_fit_is_refused():
     table = {"x": [1, 2, *([None] * 38)], "y": [1, 2] * 20, "sex": ["f", "m"] * 20}
     with pytest.raises(TableError, match="'x' has no value in any row to fit"):
@@ -360,7 +354,7 @@ def frames():
     return st.lists(row, min_size=3, max_size=30).map(lambda rows: {k: [row[k] for row in rows] for k in cells})
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(frames(), st.permutations(["number", "truth", "word", "sex", "more"]))
 def test_new_rows_are_encoded_like_those_of_the_fit(frame, order):
     table = pa.table(
@@ -403,11 +397,6 @@ def test_a_category_that_was_never_missing_is_unknown_when_it_is():
         encoder_of().encode(new)
 
 
-def test_columns_that_are_not_used_are_said():
-    with pytest.warns(TableWarning, match="has 4 columns that are not used: 'sex', 'region', 'income', 'weight'"):
-        encoder_of().encode(people(4))
-
-
 def test_a_missing_column_is_named_with_the_nearest():
     table = people().rename(columns={"height": "Heigth"})
     with pytest.raises(TableError, match=r"lacks the column 'height'; did you mean .*'Heigth'"):
@@ -429,71 +418,13 @@ def test_new_rows_that_are_no_numbers_are_refused(column, values, words):
         encoder_of().encode(new)
 
 
-def spoilt(change):
-    fields = json.loads(json.dumps(encoder_of(options=FILL).to_dict()))
-    change(fields)
-    return fields
-
-
-SPOILT = [
-    *({"schema": 2}, {"schema": True}, {"more": 1}, {"columns": []}, {"columns": {}}, {"missing": "guess"}),
-    *({"missing": ["fill"]}, {"missing_values": "NA"}, {"missing_values": [None]}),
-]
-READS = {"way": ",", "unit": "", "words": []}
-SPOILT_COLUMNS = [
-    *(
-        (0, {"name": 3}),
-        (0, {"kind": "date"}),
-        (0, {"kind": ["number"]}),
-        (0, {"fill": float("nan")}),
-        (0, {"fill": "1"}),
-    ),
-    *((0, {"fill": True}), (0, {"fill": 10**400}), (0, {"categories": ["a"]}), (0, {"reads": 1}), (0, {"reads": {}})),
-    *(
-        (0, {"reads": READS | {"way": "x"}}),
-        (0, {"reads": READS | {"way": "YMD"}}),
-        (0, {"reads": READS | {"words": [1]}}),
-    ),
-    *((3, {"categories": []}), (3, {"categories": ["a", "a"]}), (3, {"categories": ["a", 1]}), (3, {"reads": READS})),
-]
-
-
-def test_an_encoder_is_made_of_nothing_else():
-    made = TableEncoder.from_dict(spoilt(lambda f: f["columns"][0].update(reads=READS)))
-    assert made.columns[0].reading.way == ","
-    changes = [lambda f, more=more: f.update(more) for more in SPOILT]
-    changes += [lambda f, k=k, more=more: f["columns"][k].update(more) for k, more in SPOILT_COLUMNS]
-    changes += [
-        lambda f: f.pop("columns"),
-        lambda f: f["columns"].append("age"),
-        lambda f: f["columns"][3].pop("categories"),
-    ]
-    changes += [lambda f: f["columns"].append(f["columns"][0])]
-    for change in changes:
-        with pytest.raises(TableError) as refused:
-            TableEncoder.from_dict(spoilt(change))
-        assert_one_sentence(refused)
-
-
-def test_no_encoder_at_all():
-    for fields in (None, [], "x", {}):
-        with pytest.raises(TableError):
-            TableEncoder.from_dict(fields)
-
-
 # Roles, copies and parts
 
 
 def test_only_features_are_features():
     table = people()
-    assert all_rows(table, EVERY_ROLE).feature_names == [
-        "age",
-        "height",
-        "member",
-        "work=none",
-        "work=private",
-        "work=public",
-    ]
+    of_work = [f"work={value}" for value in ("none", "private", "public")]
+    assert all_rows(table, EVERY_ROLE).feature_names == ["age", "height", "member", *of_work]
     kept = Roles(["sex", "age"], label="income", control="region", weight="weight", drop="work", keep_sensitive=True)
     assert all_rows(table, kept).feature_names == ["age", "height", "member", "sex=f", "sex=m"]
 
@@ -551,12 +482,6 @@ def test_copies_of_an_attribute_are_named():
         assert copies(copy)["more", "sex"].share > 0.9
     with pytest.warns(AttributeInTableWarning, match=r"'more' is nearly a copy of 'sex' \(100.0 %\)"):
         prepare(people(1000).assign(more=sex), SEX)
-
-
-def test_copies_are_named_in_small_tables_too():
-    table = {"x": [1, 2, 2, 1] * 8, "more": ["p", "q", "q", "p"] * 8, "sex": ["f", "m", "m", "f"] * 8}
-    found = quietly(table, SEX)
-    assert [(copy.column, copy.share) for copy in found.near_copies] == [("x", 1.0), ("more", 1.0)]
 
 
 def test_values_that_one_group_has_are_named():
@@ -622,13 +547,6 @@ def test_numbers_that_float32_would_blur_keep_their_digits():
         assert np.isfinite(found.X_train).all()
 
 
-def test_progress_is_told(tmp_path):
-    told = []
-    path = written(tmp_path, people().to_csv(index=False))
-    prepare(path, EVERY_ROLE, callback=lambda *each: told.append(each))
-    assert told == [(60, None, "looking at columns"), (60, 60, "encoding rows")]
-
-
 @pytest.mark.parametrize("other", [people(59), people(61), people(40_000), people().assign(work="sea")])
 def test_a_typed_table_that_changes_while_it_is_read_is_refused(tmp_path, other):
     people().to_parquet(tmp_path / "table")
@@ -658,21 +576,6 @@ def test_a_text_that_was_read_in_part_is_read_again(tmp_path):
     table = TableFile(path)
     next(table.batches())
     assert sum(batch.num_rows for batch in table.batches()) == 20_000
-
-
-def test_a_fit_takes_it():
-    table = people(300)
-    found = prepare(table, EVERY_ROLE, random_state=0)
-    about = found.people_train
-    model = FairPCA(2, tolerance=0.05, random_state=0)
-    model.fit(
-        found.X_train,
-        about.y,
-        sensitive_features=about.sensitive_features,
-        control_features=about.control_features,
-        sample_weight=about.sample_weight,
-    )
-    assert model.transform(found.X_new).shape == (90, 2)
 
 
 # Writing
@@ -760,31 +663,22 @@ BAD_FILES = {
     "header only": (b"age,work,sex\n", "header but no rows"),
     "short row": (GOOD + "4,a\n", "2 fields in line 5, where the header has 3"),
     "long row": (GOOD + "4,a,f,9\n", "4 fields in line 5"),
-    "short row after broken lines": ('age,work,sex\n1,"a\nb",f\n\n3,a\n', "2 fields in line 5"),
     "unclosed quote": (GOOD + '4,"a,f\n5,b,m\n', "quotation mark that is opened and never closed|fields in line 5"),
     "unclosed quote at the start": (GOOD + '4,"a,f\n' + "5,b,m\n" * 30_000, "fields in line 5"),
-    "unclosed quote in the last field": (GOOD + '4,a,"f\n5,b,m\n', "opened and never closed"),
     "same names": (GOOD.replace("work", "age"), "several columns of the same name: 'age'"),
     "no header": ("1.5,2,3\n4,5,6\n", "its first line must name the columns"),
     "one column": ("age\n1\n2\n", "has one column"),
     "NUL bytes": (b"age,work,sex\n1,a\0,f\n", "NUL bytes"),
     "PDF": (b"%PDF-1.7 a,b\n1,2\n", "a PDF document"),
-    "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel file"),
     "broken Excel": (zipped(**{"[Content_Types].xml": "x", "xl/workbook.xml": "x"}), "damaged or not complete"),
     "office": (zipped(**{"[Content_Types].xml": "x", "word/document.xml": "x"}), "an office file other than Excel"),
     "archive": (zipped(a=GOOD, b=GOOD), "an archive of 2 files"),
-    "empty archive": (zipped(), "NUL bytes"),
     "cut gzip": (gzip.compress(GOOD.encode() * 99)[:-9], "damaged or not complete"),
     "cut Zstandard": (PACKERS["zst"](GOOD.encode() * 99)[:-9], "damaged or not complete"),
-    "cut zip": (zipped(a=GOOD)[:-9], "damaged or not complete"),
     "JSON": ('{"age": [1, 2]}', "is JSON"),
     "web page": ("<!DOCTYPE html><html></html>", "HTML or XML"),
-    "SQLite": (b"SQLite format 3\0", "an SQLite database"),
-    "numpy": (b"\x93NUMPY\x01\x00", "a numpy file"),
     "cut Parquet": (b"PAR1" + b"x" * 20, "damaged or not complete"),
     "cut Arrow": (b"ARROW1\0\0" + b"x" * 20, "damaged or not complete"),
-    "cut stream": (b"\xff\xff\xff\xff\x10\0\0\0abc", "damaged or not complete"),
-    "gzip of Parquet": (gzip.compress(b"PAR1xxxx"), "packed binary table"),
     "row of 9 MB": (GOOD + '4,"' + "x" * (9 * 2**20) + '",f\n', "a row is longer than 4 MB"),
     "broken UTF-16": (b"\xff\xfea\0,\0b\0\n\0\x00\xd8", "not text in the encoding utf-16"),
 }
@@ -829,32 +723,23 @@ def repeated(**columns):
 
 BAD_COLUMNS = {
     "no rows": ({"x": [], "sex": []}, {}, "has columns but no rows"),
-    "no columns": ({}, {}, "has no columns"),
     "different lengths": ({"x": [1], "sex": ["f", "m"]}, {}, "columns of different lengths"),
     "mixed kinds": ({"x": [1, "a"], "sex": ["f", "m"]}, {}, "mixes kinds of values"),
     "date": (repeated(x=["2020-01-01", "2021-05-06 10:00"], sex=["f", "m"]), {}, "'x' is a date"),
-    "American date": (repeated(x=["1/31/2020", "12/1/2021"], sex=["f", "m"]), {}, "'x' is a date"),
     "identifier": ({"x": [f"p{k}" for k in range(60)], "sex": ["f", "m"] * 30}, {}, "'x' is an identifier"),
     "row numbers": ({"x": list(range(5, 65)), "sex": ["f", "m"] * 30}, {}, "'x' is a count of the rows"),
     "free text": ({"x": [f"{k % 150}a" for k in range(300)], "sex": ["f", "m"] * 150}, {}, "'x' is free text"),
     "long text": (repeated(x=["a" * 201, "b"], sex=["f", "m"]), {}, "'x' is long text.*name it in categories"),
-    "bytes": (repeated(x=[b"a", b"b"], sex=["f", "m"]), {}, "'x' is made of lists, bytes or records"),
     "records": (repeated(x=[{"a": 1}], sex=["f", "m"]), {}, "'x' is made of lists, bytes or records"),
     "infinite": (repeated(x=[1.0, 2.0, np.inf], sex=["f", "m"]), {}, "'x' holds an infinite number in row 3"),
-    "infinite text": (repeated(x=["1", "-Infinity"], sex=["f", "m"]), {}, "'x' holds an infinite number in row 2"),
-    "too large text": (repeated(x=["1", "1e999"], sex=["f", "m"]), {}, "'x' holds an infinite number in row 2"),
     "missing": (repeated(x=[1, 2, None], sex=["f", "m"]), {}, r"missing in 'x' \(20\)"),
     "nothing varies": (repeated(x=[1], sex=["f", "m"]), {}, "no column is left to make features of"),
-    "all dropped": (repeated(x=[1, 2], sex=["f", "m"]), {"drop": "x"}, "no column is left to make features of"),
     "one group": (repeated(x=[1, 2], sex=["f"]), {}, "has the one value 'f'"),
     "no groups": (repeated(x=[1, 2], sex=[None]), {}, "has no values at all"),
     "names as groups": ({"x": [1, 2] * 30, "sex": [f"p{k}" for k in range(60)]}, {}, "names people, not groups"),
     "many groups": ({"x": [1, 2] * 150, "sex": [f"{k % 150}a" for k in range(300)]}, {}, "more than 100 values"),
     "lists as groups": (repeated(x=[1, 2], sex=[[1]]), {}, "is made of lists"),
-    "infinite attribute": (repeated(x=[1, 2], sex=[1.0, np.inf]), {}, "'sex' holds an infinite number in row 2"),
     "unknown attribute": (repeated(x=[1, 2], Sex=["f", "m"]), {}, "sensitive='sex' is no column.*did you mean 'Sex'"),
-    "unknown label": (repeated(x=[1, 2], sex=["f", "m"]), {"label": "zzz"}, "label='zzz'.*it has 'x', 'sex'"),
-    "unknown dropped": (repeated(x=[1, 2], sex=["f", "m"]), {"drop": ["y"]}, "drop='y' is no column"),
     "missing label": (repeated(x=[1, 2], sex=["f", "m"], y=[1, None]), {"label": "y"}, r"missing in 'y' \(30\)"),
     "weights of text": (repeated(x=[1, 2], sex=["f", "m"], w=["1", "a"]), {"weight": "w"}, "holds 'a' in row 2"),
     "negative weights": (repeated(x=[1, 2], sex=["f", "m"], w=[1, -1]), {"weight": "w"}, "negative number in row 2"),
@@ -865,7 +750,6 @@ BAD_COLUMNS = {
         {"weight": "w"},
         "infinite number in row 2",
     ),
-    "one row": ({"x": [1], "sex": ["f"]}, {}, "has the one value"),
     "same features": (
         {"a=b": [1, 2, 3], "a": ["b", "c", "b"], "sex": ["f", "m", "f"]},
         {},
@@ -886,17 +770,11 @@ def test_columns_that_cannot_be_used_are_refused(case):
     ("make", "words"),
     [
         (lambda: Roles(()), "sensitive names no column"),
-        (lambda: Roles(None), "sensitive names no column"),
         (lambda: Roles("a", label="a"), "'a' is named twice"),
-        (lambda: Roles(["a", "b"], drop=["b"]), "'b' is named twice"),
         (lambda: Roles([1]), "must be names of columns"),
         (lambda: Roles("a", label=["b"]), "label must be the name of a column"),
         (lambda: Roles("a", keep_sensitive="yes"), "keep_sensitive must be True or False"),
-        (lambda: TableOptions(missing="mean"), "missing='mean' is unknown"),
         (lambda: TableOptions(most_categories=1), "most_categories=1"),
-        (lambda: TableOptions(categories="a", numbers=["a"]), "both in categories and in numbers"),
-        (lambda: prepare(people(), SEX, TableOptions(categories="wrk")), "categories='wrk'.*did you mean 'work'"),
-        (lambda: prepare(people(), SEX, TableOptions(numbers="work")), "'work' is named in numbers, but holds"),
         (
             lambda: prepare(people(), SEX, TableOptions(categories="height", most_categories=9)),
             "'height' is free text.*most_categories",
@@ -904,28 +782,14 @@ def test_columns_that_cannot_be_used_are_refused(case):
         (lambda: prepare({"x": [1, 2, None], "sex": ["f", None, "m"]}, SEX, DROP), "has 1 usable rows"),
         (lambda: prepare({"x": [1, 2], "sex": ["f", "m"]}, SEX, held_out=0.999), "leaves no row to fit"),
         (lambda: prepare(people(), SEX, held_out=1), "held_out=1 must be a share"),
-        (lambda: prepare(people(), SEX, held_out=True), "held_out=True must be a share"),
-        (lambda: prepare(people(), SEX, held_out="a third"), "must be a share"),
         (lambda: prepare(people(), SEX, dtype="int8"), "dtype='int8' must be"),
         (lambda: prepare({"x": [1, 1e300], "sex": ["f", "m"]}, SEX, dtype="float32"), "too large for float32"),
         (lambda: prepare(people(), SEX, callback="print"), "callback must be a function"),
         (lambda: prepare(np.zeros((3, 3)), SEX), "table must be a path"),
         (
-            lambda: prepare(
-                people()
-                .assign(age=np.nan, empty=["x", "y"] + [None] * 58)
-                .assign(
-                    work=lambda t: t["empty"].replace({"x": None, "y": None}),
-                    height=lambda t: [None, None, *t["height"][2:]],
-                ),
-                SEX,
-                DROP,
-            ),
-            "every row lacks something",
+            lambda: prepare({"x": [1, 2, *[None] * 2], "y": [None, None, 1, 2], "sex": [1, 2] * 2}, SEX, DROP),
+            "every row lacks",
         ),
-        (lambda: TableFile(people(), decimal="x"), "decimal='x'"),
-        (lambda: TableFile(people(), delimiter="::"), "delimiter='::'"),
-        (lambda: encoder_of().encode(people(), unknown="guess"), "unknown='guess'"),
         (lambda: TableEncoder((TableColumn("a", "number"), TableColumn("a", "number"))), "both make the feature 'a'"),
     ],
 )
@@ -939,13 +803,6 @@ def test_without_pyarrow_there_is_a_line_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'fairpca\[table\]'"):
         prepare(people(), SEX)
-
-
-def test_an_unknown_encoding_is_refused(tmp_path):
-    path = written(tmp_path, GOOD.encode("utf-16"))
-    for encoding, words in (("utf-99", "encoding='utf-99' is unknown"), ("utf-8", "not text in the encoding utf-8")):
-        with pytest.raises(TableError, match=words):
-            TableFile(path, encoding=encoding)
 
 
 @pytest.mark.thorough

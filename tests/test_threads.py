@@ -10,23 +10,12 @@ from threadpoolctl import threadpool_info
 
 from fairpca import FairPCA
 from fairpca._utils import threads
-from fairpca._utils.threads import run_sequences, single_threaded_blas
+from fairpca._utils.threads import run_sequences
 from fairpca.mmd import kernel_products
 
 
 def blas_threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-
-def test_overlapping_limits_are_lifted_by_the_last():
-    before = blas_threads()
-    first, second = single_threaded_blas(), single_threaded_blas()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert set(blas_threads()) == {1}
-    second.__exit__(None, None, None)
-    assert blas_threads() == before
 
 
 def test_fits_in_threads_leave_blas_as_they_found_it(two_groups):

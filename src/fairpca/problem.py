@@ -111,14 +111,10 @@ def largest_ratio(discrepancies: FloatArray, tolerances: FloatArray) -> float:
     discrepancies, tolerances : ndarray of shape (n_measures,)
         h and tau.
     """
-    shares = [_share(*pair) for pair in zip(discrepancies.tolist(), tolerances.tolist(), strict=True)]
-    return math.nan if any(map(math.isnan, shares)) else max(shares)
-
-
-def _share(discrepancy: float, tolerance: float) -> float:
-    if discrepancy <= 0.0:
-        return 0.0
-    return discrepancy / tolerance if tolerance else math.inf * discrepancy
+    # Of a few numbers lists take a tenth of the time of arrays.
+    pairs = zip(discrepancies.tolist(), tolerances.tolist(), strict=True)
+    ratios = [0.0 if h <= 0.0 else h / tau if tau else math.inf * h for h, tau in pairs]
+    return math.nan if any(map(math.isnan, ratios)) else max(ratios)
 
 
 def tightest(discrepancies: FloatArray, tolerances: FloatArray) -> int:

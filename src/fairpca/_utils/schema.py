@@ -73,7 +73,21 @@ def whole(least: int, most: int = 2**63 - 1) -> Kind:
     return Kind(f"a whole number of at least {least}", lambda value: type(value) is int and least <= value <= most)
 
 
+def or_null(kind: Kind) -> Kind:
+    """Return a kind beside which null may stand."""
+    return Kind(f"{kind.words} or null", lambda value: value is None or kind.fits(value))
+
+
+def list_of(words: str, kind: Kind, least: int = 0) -> Kind:
+    """Return the kind of lists of so many values of a kind, or more."""
+    return Kind(
+        f"a list of {words}",
+        lambda value: isinstance(value, list) and len(value) >= least and all(map(kind.fits, value)),
+    )
+
+
 TEXT = Kind("a text", lambda value: isinstance(value, str))
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 NUMBER = Kind("a finite number", is_number)
 POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)
 TEXTS = Kind("a table of texts", is_texts)
@@ -81,6 +95,8 @@ LABEL = Kind("a text, a number, true, false or null", lambda v: v is None or isi
 TEXT_OR_TEXTS = Kind("a text or a table of texts", lambda value: isinstance(value, str) or is_texts(value))
 ATTRIBUTE_KIND = Kind('"groups" or "continuous"', lambda value: value in ("groups", "continuous"))
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
+PROBABILITY = Kind("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+NAMES, TABLES = list_of("texts", TEXT), list_of("tables", TABLE)
 
 
 def check_fields(where: str, record: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:

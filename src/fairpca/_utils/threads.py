@@ -52,21 +52,9 @@ class _SharedLimit:
         self.reset()
 
     def reset(self) -> None:
-        self._lock = Lock()
-        self._holders = 0
-        self._limiter: Any = None
-
-    def hold(self) -> None:
-        with self._lock:
-            if self._holders == 0:
-                self._limiter = _controller().limit(limits=1, user_api="blas")
-            self._holders += 1
-
-    def release(self) -> None:
-        with self._lock:
-            self._holders -= 1
-            if self._holders == 0:
-                self._limiter.restore_original_limits()
+        self.lock = Lock()
+        self.n_holders = 0
+        self.limiter: Any = None
 
 
 _limit = _SharedLimit()
@@ -83,11 +71,17 @@ def single_threaded_blas() -> Iterator[None]:
 
     Fits in several threads overlap: were each to restore what it found, the last would leave the limit of another.
     """
-    _limit.hold()
+    with _limit.lock:
+        if _limit.n_holders == 0:
+            _limit.limiter = _controller().limit(limits=1, user_api="blas")
+        _limit.n_holders += 1
     try:
         yield
     finally:
-        _limit.release()
+        with _limit.lock:
+            _limit.n_holders -= 1
+            if _limit.n_holders == 0:
+                _limit.limiter.restore_original_limits()
 
 
 def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
@@ -145,22 +139,17 @@ def run_sequences(sequences: Sequence[Iterable[Callable[[], None]]], most_thread
 
 
 def _run(waiting: deque[Iterable[Callable[[], None]]], stopped: Event) -> None:
-    try:
-        for sequence in _taken(waiting):
-            for task in sequence:
-                if stopped.is_set():
-                    return
-                task()
-    except BaseException:
-        stopped.set()
-        raise
-
-
-def _taken(waiting: deque[Iterable[Callable[[], None]]]) -> Iterator[Iterable[Callable[[], None]]]:
-    """Yield what is left; several threads may do so, and none gets what another has got."""
+    """Run what is left; several threads may do so, and none gets what another has got."""
     while True:
         try:
             sequence = waiting.popleft()
         except IndexError:
             return
-        yield sequence
+        try:
+            for task in sequence:
+                if stopped.is_set():
+                    return
+                task()
+        except BaseException:
+            stopped.set()
+            raise

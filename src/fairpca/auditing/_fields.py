@@ -16,13 +16,17 @@ from fairpca._utils.schema import (
     LABEL,
     NUMBER,
     POSITIVE,
+    PROBABILITY,
     TABLE,
+    TABLES,
     TEXT,
     TEXT_OR_TEXTS,
     TEXTS,
     Kind,
     check_fields,
     is_number,
+    list_of,
+    or_null,
     parse,
     whole,
 )
@@ -39,39 +43,27 @@ SCHEMA = 2
 PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
 
 
-def _is_digest(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
-
-
-DIGEST = Kind("a SHA-256 in hexadecimal digits", _is_digest)
-DIGEST_OR_NULL = Kind(f"{DIGEST.words} or null", lambda value: value is None or _is_digest(value))
-NUMBER_OR_NULL = Kind("a finite number or null", lambda value: value is None or is_number(value))
-PROBABILITY = Kind("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+DIGEST = Kind(
+    "a SHA-256 in hexadecimal digits",
+    lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
+)
 CONFIDENCE = Kind("a number from 0.5 to less than 1", lambda value: is_number(value) and 0.5 <= value < 1)
-TABLES = Kind(
-    "a list of tables", lambda v: isinstance(v, list) and v != [] and all(isinstance(each, dict) for each in v)
-)
-TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
-TEXT_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
-RECORDS = Kind("a list of tables", lambda v: isinstance(v, list) and all(isinstance(each, dict) for each in v))
-COUNTS = Kind(
-    "a list of whole numbers", lambda v: isinstance(v, list) and all(type(each) is int and each >= 0 for each in v)
-)
+SOME_TABLES, COUNTS = list_of("tables", TABLE, least=1), list_of("whole numbers", whole(0))
 
 CERTIFICATE: dict[str, Kind] = {
-    "model": DIGEST_OR_NULL,
-    "name": TEXT_OR_NULL,
+    "model": or_null(DIGEST),
+    "name": or_null(TEXT),
     "n_components": whole(1),
     "terms": TABLE,
-    "measures": TABLES,
-    "adversaries": RECORDS,
-    "any_classifier": TABLE_OR_NULL,
+    "measures": SOME_TABLES,
+    "adversaries": TABLES,
+    "any_classifier": or_null(TABLE),
     "p_value": PROBABILITY,
-    "overlap": TABLE_OR_NULL,
+    "overlap": or_null(TABLE),
     "bandwidth": POSITIVE,
     "confidence": CONFIDENCE,
     "n_rows": whole(1),
-    "rows": DIGEST_OR_NULL,
+    "rows": or_null(DIGEST),
     "seed": whole(0, 2**31 - 1),
     "n_permutations": whole(19, 10**7),
     "versions": TEXTS,
@@ -93,7 +85,7 @@ MEASURE: dict[str, Kind] = {
     "p_value": PROBABILITY,
     "p_value_scales": PROBABILITY,
     "upper_bound": NUMBER,
-    "finite_sample_bound": NUMBER_OR_NULL,
+    "finite_sample_bound": or_null(NUMBER),
 }
 
 TERMS: dict[str, Kind] = {
@@ -117,11 +109,11 @@ PROMISE_FIELDS: dict[str, Kind] = {
     "n_levels": whole(1),
     "against": TEXT,
     "terms": TABLE,
-    "measures": TABLES,
+    "measures": SOME_TABLES,
     "confidence": CONFIDENCE,
     "slack_kind": TEXT,
     "n_rows": whole(1),
-    "rows": DIGEST_OR_NULL,
+    "rows": or_null(DIGEST),
     "versions": TEXTS,
     "digest": TEXT,
 }
@@ -131,7 +123,7 @@ OF_GROUPS: dict[str, Kind] = {"balanced_accuracy": PROBABILITY, "auc": PROBABILI
 OF_AMOUNTS: dict[str, Kind] = {"r2": NUMBER}
 """What is said of an adversary, and how well it predicts groups or amounts."""
 
-OVERLAP: dict[str, Kind] = {"found": whole(0), "by_chance": NUMBER, "share": NUMBER_OR_NULL}
+OVERLAP: dict[str, Kind] = {"found": whole(0), "by_chance": NUMBER, "share": or_null(NUMBER)}
 ANY_CLASSIFIER: dict[str, Kind] = {"upper_bound": PROBABILITY, "balanced_accuracy": PROBABILITY}
 
 PROMISED: dict[str, Kind] = {

@@ -13,9 +13,6 @@ from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same
 from fairpca.release import AnyClassifierBound, Release, any_classifier_bound, least_bound
 from fairpca.rows import Overlap
 
-WORTH_SAYING = 0.5
-"""The largest bound of data that are no release that is stated: above, adversaries show more than it does."""
-
 
 def release_of(reduction: Any) -> Release | None:
     """Return the release in which a reduction ends, if it does.
@@ -79,7 +76,8 @@ def bound_for_every_classifier(
     if promised is not None and found.upper_bound < promised.upper_bound:
         # The level may have been chosen by these rows.
         found = found.after_search(promised.upper_bound, promised.n_levels)
-    return found if release is not None or found.upper_bound <= WORTH_SAYING else None
+    # Of data that are no release a larger bound says less than adversaries do.
+    return found if release is not None or found.upper_bound <= 0.5 else None
 
 
 def certificate_of_release(

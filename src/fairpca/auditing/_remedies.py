@@ -9,7 +9,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing._adversaries import attempts
-from fairpca.auditing._verdict import ADVERSARY_NAMES, gap_of, judge, points
+from fairpca.auditing._verdict import ADVERSARY_NAMES, gap_of, judge, listed, points
 from fairpca.comparison import LARGEST_MMD2, Compared, KnownAttribute, People, Terms, compare
 from fairpca.rows import dense, is_sparse
 
@@ -113,7 +113,8 @@ class _Trial:
             n = self.model.n_live_components_
             what = f"Keep {step} component{'s' if step > 1 else ''} in place of {n}"
         else:
-            what = f"Drop {_listed(step)} and fit again" if helps else f"Dropping {_listed(step)} helps little"
+            names = listed([repr(name) for name in step])
+            what = f"Drop {names} and fit again" if helps else f"Dropping {names} helps little"
         kept = 100 * float(Z.var(axis=0).sum()) / self.variance
         return (
             f"{what}: {ADVERSARY_NAMES[self.record['adversary']]} then predict{self._s} "
@@ -139,8 +140,3 @@ class _Trial:
         weights = differences * np.linalg.norm(self.model.components_, axis=0)
         order = sorted(columns, key=lambda name: -float(weights[columns[name]].sum()))
         return order[:most]
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -13,7 +13,7 @@ from fairpca._utils.progress import Say
 from fairpca.auditing._certificate import Certificate
 from fairpca.auditing._gate import Figure, breaches, figures_of
 from fairpca.auditing._reduction import Origin
-from fairpca.auditing._verdict import Verdict, judge
+from fairpca.auditing._verdict import Verdict, brief, judge
 from fairpca.comparison import Compared
 from fairpca.exceptions import LimitExceededError
 from fairpca.inference import (
@@ -328,8 +328,8 @@ def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:
     lines = [
         f"{measure['name']} ({rows} rows): MMD^2 is {measure['mmd2']:.2g}; random groups of "
         f"this size would differ by about {measure['chance_level']:.2g}; excess {measure['excess']:.2g}.",
-        f"  p = {_p(measure['p_value'])} at this bandwidth, {_p(measure['p_value_scales'])} over scales from a quarter "
-        f"to twice of it, {_p(measure['p_value_adjusted'])} with all measures counted.",
+        f"  p = {brief(measure['p_value'])} at this bandwidth, {brief(measure['p_value_scales'])} over scales from a "
+        f"quarter to twice of it, {brief(measure['p_value_adjusted'])} with all measures counted.",
     ]
     percent = f"{100 * confidence:g} %"
     if math.isnan(measure["upper_bound"]):
@@ -347,7 +347,9 @@ def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:
 
 def _of_adversary(record: dict[str, Any]) -> str:
     attribute = f" of {record['attribute']}" if record["attribute"] else ""
-    return f"{_adversary(record)}{attribute}: {_score(record)}, p = {_p(record['p_value'])} on {record['n_rows']} rows"
+    return (
+        f"{_adversary(record)}{attribute}: {_score(record)}, p = {brief(record['p_value'])} on {record['n_rows']} rows"
+    )
 
 
 def _of_task(record: dict[str, Any]) -> str:
@@ -370,7 +372,3 @@ def _score(record: dict[str, Any]) -> str:
     if "r2" in record:
         return f"R^2 {record['r2']:.3f}"
     return f"AUC {record['auc']:.3f}, balanced accuracy {record['balanced_accuracy']:.3f}"
-
-
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 1e-3 else f"{value:.1g}"

@@ -186,7 +186,7 @@ class _Attribute:
         detected = self.p_value < 1.0 - audit.confidence
         test = "detects a difference" if detected else "detects no difference"
         test += " of a size that the limit allows" if detected and self.fair else ""
-        return f"{self.name}: {self._read()} {size} The permutation test {test} (p = {_p(self.p_value)})."
+        return f"{self.name}: {self._read()} {size} The permutation test {test} (p = {brief(self.p_value)})."
 
     def _read(self) -> str:
         if self.best is None:
@@ -246,7 +246,11 @@ def _answer(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: f
 
 
 def _listed(found: Sequence[_Attribute]) -> str:
-    names = [each.name for each in found]
+    return listed([each.name for each in found])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -292,7 +296,7 @@ def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: fl
     alpha = 1.0 - audit.confidence
     fine = [each for each in audit.measures if each["p_value_adjusted"] < alpha <= each["p_value"]]
     if fine:
-        p, scales = (_p(min(each[name] for each in fine)) for name in ("p_value", "p_value_adjusted"))
+        p, scales = (brief(min(each[name] for each in fine)) for name in ("p_value", "p_value_adjusted"))
         yield (
             'Fit with several kernel widths (bandwidth="scales", --scales): the difference is finer than the width of '
             f"the fit (p = {p} at it, {scales} over all scales)."
@@ -346,5 +350,6 @@ def _round(number: float) -> int:
     return int(math.ceil(number / power) * power)
 
 
-def _p(value: float) -> str:
+def brief(value: float) -> str:
+    """Return a p-value with as many digits as matter."""
     return f"{value:.3f}" if value >= 1e-3 else f"{value:.1g}"

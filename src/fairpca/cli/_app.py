@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from rich.console import Console
 
 from fairpca import __version__
 from fairpca.cli import _options as given
@@ -280,4 +279,4 @@ def demo(
     """Compare PCA with FairPCA on the bundled German Credit data, and write a report."""
     from fairpca.cli._demo import run_demo
 
-    run_demo(Console(), output, tolerance, seed)
+    run_demo(output, tolerance, seed)

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,20 +35,12 @@ TrustRows = Annotated[bool, typer.Option("--trust-rows", help="Take rows for new
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _table(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=TABLE)
+def _option(panel: str, *names: str, text: str, metavar: str | None = None, show_default: bool = True) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=panel, show_default=show_default)
 
 
-def _people(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=PEOPLE)
-
-
-def _gate(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=GATE, show_default=False)
-
-
-def _fit(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=FIT)
+_table, _people, _fit = (partial(_option, panel) for panel in (TABLE, PEOPLE, FIT))
+_gate = partial(_option, GATE, show_default=False)
 
 
 @dataclass(frozen=True)
@@ -185,15 +177,11 @@ class PeopleOfModel(MorePeople):
         from fairpca.tables import Roles
 
         if not names(self.sensitive):
-            self._refuse_others()
+            others = {"--label": self.label, "--control": self.control, "--weight": self.weight}
+            if given := [option for option, value in others.items() if value]:
+                raise ValueError(f"{given[0]} goes with --sensitive; name the protected attributes too.")
             return None
         return Roles(names(self.sensitive), self.label, names(self.control), self.weight, names(drop))
-
-    def _refuse_others(self) -> None:
-        others = {"--label": self.label, "--control": self.control, "--weight": self.weight}
-        given = [option for option, value in others.items() if value]
-        if given:
-            raise ValueError(f"{given[0]} goes with --sensitive; name the protected attributes too.")
 
 
 @dataclass(frozen=True)
@@ -376,18 +364,13 @@ def tolerance_of(text: str) -> str | float | dict[str, float]:
     pairs = [part.rpartition("=") for part in names([text])]
     by_name = {name.strip(): _number(value) for name, _, value in pairs}
     named = "=" in text
-    if not by_name or len(by_name) < len(pairs) or any(bool(name) != named for name in by_name):
-        raise _no_tolerance(text)
-    if not all(0 < value < math.inf for value in by_name.values()):
-        raise _no_tolerance(text)
+    are_named = len(by_name) == len(pairs) > 0 and all(bool(name) == named for name in by_name)
+    if not are_named or not all(0 < value < math.inf for value in by_name.values()):
+        raise ValueError(
+            f"--tolerance {text or repr(text)} must be auto, a number above 0 such as 1e-3, or such numbers by "
+            "attribute, as in sex=1e-3,age=1e-4."
+        )
     return by_name if named else by_name[""]
-
-
-def _no_tolerance(text: str) -> ValueError:
-    return ValueError(
-        f"--tolerance {text or repr(text)} must be auto, a number above 0 such as 1e-3, or such numbers by attribute, "
-        "as in sex=1e-3,age=1e-4."
-    )
 
 
 def _number(text: str) -> float:

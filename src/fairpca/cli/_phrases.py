@@ -18,19 +18,8 @@ OPTIONS = {
         name: option_of(name)
         for name in (
             *("sensitive", "label", "control", "weight", "drop", "keep_sensitive", "missing", "categories", "numbers"),
-            *(
-                "dates",
-                "missing_values",
-                "delimiter",
-                "encoding",
-                "decimal",
-                "sheet",
-                "held_out",
-                "tolerance",
-                "fairness",
-                "favourable",
-                "small_groups",
-            ),
+            *("dates", "missing_values", "delimiter", "encoding", "decimal", "sheet", "held_out", "tolerance"),
+            *("fairness", "favourable", "small_groups"),
             *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
         )
     },

@@ -131,7 +131,13 @@ def sums_of_cells(keys: IntArray, masses: FloatArray | None) -> CellSums:
     """
     flat = keys[:, 0]
     if masses is None:
-        found, rows = _counted(flat)
+        if len(flat) and flat.max() <= 64 * MOST_CELLS:
+            # Without sorting where they are few.
+            counts = np.bincount(flat)
+            found = np.flatnonzero(counts)
+            rows = counts[found]
+        else:
+            found, rows = np.unique(flat, return_counts=True)
         return CellSums(found, rows, rows.astype(np.float64), np.ones(len(found)))
     present = masses[:, 0] > 0
     weights = masses[present, 0]
@@ -141,15 +147,6 @@ def sums_of_cells(keys: IntArray, masses: FloatArray | None) -> CellSums:
     rows = np.bincount(index, minlength=len(found))
     summed = np.bincount(index, weights, minlength=len(found)).astype(np.float64)
     return CellSums(found, rows, summed, heaviest)
-
-
-def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys and how often each occurs, without sorting where they are few."""
-    if len(keys) and keys.max() <= 64 * MOST_CELLS:
-        counts = np.bincount(keys)
-        found = np.flatnonzero(counts)
-        return found, counts[found]
-    return np.unique(keys, return_counts=True)
 
 
 def _coded(keys: Any, masses: Any, known: IntArray) -> Any:

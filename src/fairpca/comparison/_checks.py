@@ -16,7 +16,7 @@ from fairpca._utils.checks import check_at_least_zero
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import warn_user
-from fairpca.comparison._columns import as_labels, comparable, distinct, listed, missing
+from fairpca.comparison._columns import Reading, as_labels, comparable, distinct, listed, missing
 from fairpca.exceptions import RowLabelsWarning
 from fairpca.rows import compute, is_dask, is_dask_frame, is_dask_series
 
@@ -197,8 +197,8 @@ def _index(table: Any) -> Any:
     return table.index if pandas and isinstance(table, pandas.DataFrame | pandas.Series) else None
 
 
-def check_labels(sensitive_features: Any, n_samples: int) -> AnyArray:
-    """Return group labels as a 1-d array that can be sorted, none of them missing.
+def check_two_groups(sensitive_features: Any, n_samples: int) -> AnyArray:
+    """Return group labels as a 1-d array with exactly two distinct values, each on at least two rows, none missing.
 
     Parameters
     ----------
@@ -208,35 +208,12 @@ def check_labels(sensitive_features: Any, n_samples: int) -> AnyArray:
     n_samples : int
         Number of rows it must have.
     """
-    labels = as_labels(sensitive_features)
-    if len(labels) != n_samples:
-        raise ValueError(f"sensitive_features has {len(labels)} entries but X has {n_samples} rows.")
+    labels, reading = as_labels(sensitive_features), Reading("sensitive_features")
+    reading.check_length(len(labels), n_samples)
     absent = missing(labels)
-    if absent.any():
-        raise ValueError(
-            f"sensitive_features has {int(absent.sum())} missing value{'s' * int(absent.sum() > 1)}, the first in row "
-            f"{int(absent.argmax())}; drop those rows or give them a group of their own."
-        )
-    return comparable(labels)
-
-
-def check_two_groups(sensitive_features: Any, n_samples: int) -> AnyArray:
-    """Return group labels as a 1-d array with exactly two distinct values, each on at least two rows.
-
-    Parameters
-    ----------
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, 1)
-        See `check_labels`.
-    n_samples : int
-        Number of rows it must have.
-    """
-    labels = check_labels(sensitive_features, n_samples)
-    _check_group_sizes(*distinct(labels))
-    return labels
-
-
-def _check_group_sizes(groups: AnyArray, counts: AnyArray) -> None:
-    """Refuse a single group, more than two, and groups of one row."""
+    reading.check_present(int(absent.sum()), int(absent.argmax()))
+    labels = comparable(labels)
+    groups, counts = distinct(labels)
     if len(groups) == 1:
         raise ValueError(f"sensitive_features has one group only, {groups.tolist()[0]!r}; two are needed to compare.")
     if len(groups) > 2:
@@ -249,3 +226,4 @@ def _check_group_sizes(groups: AnyArray, counts: AnyArray) -> None:
             f"sensitive_features has {int(counts.min())} row in group {groups.tolist()[counts.argmin()]!r}; "
             "each group needs at least 2."
         )
+    return labels

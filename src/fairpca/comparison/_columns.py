@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, BoolArray, IntArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 _ALLOWED = (
     "must hold one label for each row: a list, a numpy, pyarrow or Dask array, a pandas, polars or Dask series, or a "
@@ -62,13 +62,23 @@ def as_array(values: Any, argument: str) -> AnyArray:
     argument : str
         Its name, for messages.
     """
+    if np.ma.isMaskedArray(values):
+        values = np.where(np.ma.getmaskarray(values), np.array(None), values.data)
+    elif "pyarrow" in sys.modules and isinstance(values, sys.modules["pyarrow"].Array):
+        values = values.to_numpy(zero_copy_only=False)
+    elif hasattr(values, "to_numpy"):
+        values = values.to_numpy()
     try:
-        labels = _as_array(values)
+        labels = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{argument} {_ALLOWED}; its entries have different lengths.") from error
     if labels.ndim == 0:
-        name = f"the string {values!r}: pass the column, not its name" if isinstance(values, str) else _kind(values)
-        raise TypeError(f"{argument} {_ALLOWED}; got {name}.")
+        kind = f"an object of type {type(values).__name__}"
+        got = f"the string {values!r}: pass the column, not its name" if isinstance(values, str) else kind
+        raise TypeError(f"{argument} {_ALLOWED}; got {got}.")
+    if labels.dtype.kind == "U" and isinstance(values, Sequence):
+        # A list that mixes strings with None or nan would come out as strings.
+        labels = np.asarray(values, dtype=object)
     return labels
 
 
@@ -131,28 +141,6 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ in {"NAType", "NaTType"} or bool(label != label)
 
 
-def _as_array(values: Any) -> AnyArray:
-    if np.ma.isMaskedArray(values):
-        values = np.where(np.ma.getmaskarray(values), np.array(None), values.data)
-    elif _is_pyarrow_array(values):
-        values = values.to_numpy(zero_copy_only=False)
-    elif hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    labels = np.asarray(values)
-    if labels.dtype.kind == "U" and isinstance(values, Sequence):
-        # A list that mixes strings with None or nan would come out as strings.
-        labels = np.asarray(values, dtype=object)
-    return labels
-
-
-def _is_pyarrow_array(values: Any) -> bool:
-    return "pyarrow" in sys.modules and isinstance(values, sys.modules["pyarrow"].Array)
-
-
-def _kind(values: Any) -> str:
-    return f"an object of type {type(values).__name__}"
-
-
 def are_numbers(labels: AnyArray) -> bool:
     """Tell whether labels, none of them missing, are numbers that can be far from or near each other.
 
@@ -180,14 +168,9 @@ def _sortable(labels: list[Any], argument: str) -> AnyArray:
     try:
         sorted(labels)
     except TypeError:
-        return np.array([_name(label) for label in labels], dtype=str)
+        whole = (int(label) if isinstance(label, float) and label.is_integer() else label for label in labels)
+        return np.array([str(label) for label in whole], dtype=str)
     return np.fromiter(labels, dtype=object, count=len(labels))
-
-
-def _name(label: Any) -> str:
-    if isinstance(label, float) and label.is_integer():
-        return str(int(label))
-    return str(label)
 
 
 @dataclass(frozen=True)
@@ -313,10 +296,11 @@ def read_column(name: str, values: Any, n_rows: int, reading: Reading) -> LabelC
     present = comparable(labels[~absent] if absent.any() else labels, reading.argument)
     values_found, counts = distinct(present)
     if reading.is_continuous(len(values_found), are_numbers(values_found)):
-        return NumberColumn(name, _numbers(present, absent, reading.argument))
+        return NumberColumn(name, as_numbers(present, absent, reading.argument))
     reading.check_groups(values_found, counts)
     codes = np.full(n_rows, -1, dtype=smallest_codes(len(values_found) + 1))
-    codes[~absent] = _codes(present, values_found)
+    # Of two groups, the usual case, without a search.
+    codes[~absent] = present == values_found[1] if len(values_found) == 2 else np.searchsorted(values_found, present)
     if absent.any() and reading.missing == "group":
         codes[absent] = len(values_found)
         values_found, counts = with_absent(values_found, counts, int(absent.sum()))
@@ -334,23 +318,13 @@ def with_absent(labels: AnyArray, counts: IntArray, n_absent: int) -> tuple[AnyA
     return named, np.append(counts, n_absent)
 
 
-def check_finite_numbers(values: AnyArray, argument: str) -> None:
-    """Refuse infinite numbers."""
+def as_numbers(present: AnyArray, absent: BoolArray, argument: str) -> FloatArray:
+    """Return numbers, none of them infinite, of shape (n, 1); NaN for absent ones."""
+    values = np.full((len(absent), 1), np.nan)
+    values[~absent, 0] = present.astype(np.float64)
     if np.isinf(values).any():
         raise ValueError(f"{argument} has infinite numbers; missing ones are NaN or None.")
-
-
-def _codes(present: AnyArray, labels: AnyArray) -> AnyArray:
-    if len(labels) == 2:
-        return present == labels[1]
-    return np.searchsorted(labels, present)
-
-
-def _numbers(present: AnyArray, absent: AnyArray, argument: str) -> AnyArray:
-    values = np.full(len(absent), np.nan)
-    values[~absent] = present.astype(np.float64)
-    check_finite_numbers(values, argument)
-    return values[:, None]
+    return values
 
 
 def listed(groups: AnyArray, counts: AnyArray, most: int = 5) -> str:

@@ -148,9 +148,13 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     masses = read_weights(people.sample_weight, rows)
     if people.sensitive_features is None:
         return Compared(_attached(Cells.of([], masses, _zeros(rows)), masses, []), None, (), {}, ())
-    attributes = _attributes(people, rows, terms)
-    labels, controls = _labels(people, rows, terms), _controls(people, rows)
-    groups = [column for column in attributes if isinstance(column, LabelColumn)]
+    attributes = _columns("sensitive_features", people.sensitive_features, rows, terms)
+    of_labels = [_read("y", people.y, rows, Reading("y"))] if terms.notion.needs_labels else []
+    of_controls = [] if people.control_features is None else _columns("control_features", people.control_features, rows)
+    groups, labels, controls = (
+        [column for column in columns if isinstance(column, LabelColumn)]
+        for columns in (attributes, of_labels, of_controls)
+    )
     numbers = [in_ranks(column, masses) for column in attributes if isinstance(column, NumberColumn)]
     cells = Cells.of([*groups, *labels, *controls], masses, _zeros(rows))
     attached = _attached(cells, masses, numbers)
@@ -162,15 +166,14 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     named = tuple(with_full_names(measures))
     heaviest = None if masses is None else cells.sums.heaviest
     comparison = Comparison.of(cells.sums.masses, [each.measured for each in named], tolerance, heaviest)
-    known = _known(groups, numbers) if isinstance(rows, int) else ()
-    exchangeable = _exchangeable(cells, len(groups))
-    return Compared(attached, comparison, named, _kinds(attributes), tuple(left_out), known, exchangeable)
-
-
-def _exchangeable(cells: Cells, n_groups: int) -> IntArray:
-    """Return a number for each cell, the same for cells that differ by the values of attributes alone."""
-    lacking = cells.labels[:, :n_groups] < 0
-    return distinct_cells(np.hstack([lacking, cells.labels[:, n_groups:]]))[1]
+    kinds = {each.name or "sensitive_features": "groups" if each in groups else "continuous" for each in attributes}
+    known: list[KnownAttribute] = []
+    if isinstance(rows, int):
+        known = [KnownAttribute(each.name, each.codes[:, 0], False, tuple(map(str, each.labels))) for each in groups]
+        known += [KnownAttribute(each.name, each.values[:, 0], is_continuous=True) for each in numbers]
+    lacking = cells.labels[:, : len(groups)] < 0
+    exchangeable = distinct_cells(np.hstack([lacking, cells.labels[:, len(groups) :]]))[1]
+    return Compared(attached, comparison, named, kinds, tuple(left_out), tuple(known), exchangeable)
 
 
 def _of_groups(
@@ -180,67 +183,32 @@ def _of_groups(
     measures: list[Measure] = []
     left_out: list[str] = []
     for attribute in group_attributes(groups, cells, terms.sensitive == "intersections"):
-        found = [group_measures(attribute, segment, cells, terms.notion, terms.rule) for segment in compared_among]
+        found = [group_measures(attribute, segment, cells, terms) for segment in compared_among]
         words = list(chain.from_iterable(each for _, each in found))
         if not any(each for each, _ in found):
-            raise ValueError(_nobody(attribute.name, attribute.labels, words))
+            where = attribute.name or "sensitive_features"
+            if len(attribute.labels) == 1:
+                raise ValueError(f"{where} has one group only, {attribute.labels[0]!r}; two are needed to compare.")
+            raise ValueError(f"{where} leaves nobody to compare: left out are {'; '.join(words)}.")
         measures += chain.from_iterable(each for each, _ in found)
         left_out += words
     return measures, left_out
 
 
-def _kinds(attributes: Sequence[Column]) -> dict[str, str]:
-    return {
-        column.name or "sensitive_features": "groups" if isinstance(column, LabelColumn) else "continuous"
-        for column in attributes
-    }
-
-
-def _known(groups: Sequence[LabelColumn], numbers: Sequence[NumberColumn]) -> tuple[KnownAttribute, ...]:
-    by_group = [
-        KnownAttribute(column.name, column.codes[:, 0], is_continuous=False, labels=tuple(map(str, column.labels)))
-        for column in groups
-    ]
-    return (*by_group, *(KnownAttribute(column.name, column.values[:, 0], is_continuous=True) for column in numbers))
-
-
-def _attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:
-    named = columns_of(people.sensitive_features, "sensitive_features")
-    names = [name for name, _ in named]
-    readings = [
-        Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind, terms.missing, True)
-        for name, kind in zip(names, terms.kinds_of(names), strict=True)
-    ]
+def _columns(argument: str, table: Any, rows: int | tuple[int, ...], terms: Terms | None = None) -> list[Column]:
+    """Return the columns that were passed as an argument, checked and coded; with terms those of attributes."""
+    named = columns_of(table, argument)
+    kinds = ["groups"] * len(named) if terms is None else terms.kinds_of([name for name, _ in named])
+    missing = "refuse" if terms is None else terms.missing
+    wheres = [f"{argument}[{name!r}]" if len(named) > 1 else argument for name, _ in named]
+    readings = [Reading(where, kind, missing, terms is not None) for where, kind in zip(wheres, kinds, strict=True)]
     return [_read(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]
-
-
-def _labels(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[LabelColumn]:
-    """Return the labels, if the notion speaks of them."""
-    if not terms.notion.needs_labels:
-        return []
-    return [_as_labels(_read("y", people.y, rows, Reading("y")))]
-
-
-def _controls(people: People, rows: int | tuple[int, ...]) -> list[LabelColumn]:
-    if people.control_features is None:
-        return []
-    named = columns_of(people.control_features, "control_features")
-    several = len(named) > 1
-    return [
-        _as_labels(_read(name, column, rows, Reading(f"control_features[{name!r}]" if several else "control_features")))
-        for name, column in named
-    ]
 
 
 def _read(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:
     if isinstance(rows, int):
         return read_column(name, values, rows, reading)
     return read_column_beside(name, values, rows, reading)
-
-
-def _as_labels(column: Column) -> LabelColumn:
-    assert isinstance(column, LabelColumn)
-    return column
 
 
 def _zeros(rows: int | tuple[int, ...]) -> Any:
@@ -258,10 +226,3 @@ def _attached(cells: Cells, masses: Any, numbers: Sequence[NumberColumn]) -> Any
     columns += [number.values for number in numbers]
     attached = array.concatenate(columns, axis=1)
     return attached.rechunk({1: -1}) if is_dask(attached) else attached
-
-
-def _nobody(name: str, labels: Sequence[str], left_out: Sequence[str]) -> str:
-    where = name or "sensitive_features"
-    if len(labels) == 1:
-        return f"{where} has one group only, {labels[0]!r}; two are needed to compare."
-    return f"{where} leaves nobody to compare: left out are {'; '.join(left_out)}."

@@ -147,7 +147,13 @@ class Comparison:
         compared = [(j, measure) for j, measure in enumerate(measures) if isinstance(measure, Contrast)]
         depending = [(j, measure) for j, measure in enumerate(measures) if isinstance(measure, Dependence)]
         for _, contrast in compared:
-            _check_rows(contrast, sizes)
+            empty = (sizes <= 0) & np.any(contrast.columns != 0, axis=1)
+            if not contrast.columns.any() or empty.any():
+                where = f" in {int(empty.sum())} of its strata" if empty.any() else ""
+                raise ValueError(
+                    f"the measure {contrast.name!r} has no rows to compare{where}; "
+                    "every measure needs rows on both sides."
+                )
         blocks = [np.zeros((len(sizes), 0)), *(contrast.columns for _, contrast in compared)]
         owner = [np.full(contrast.columns.shape[1], j) for j, contrast in compared]
         names = tuple(measure.name for measure in measures)
@@ -279,13 +285,3 @@ class Comparison:
 
 def _equal(form: FloatArray, other: FloatArray) -> bool:
     return bool(np.linalg.norm(form - other) <= INDEPENDENT * np.linalg.norm(other))
-
-
-def _check_rows(measure: Contrast, sizes: FloatArray) -> None:
-    empty = (sizes <= 0) & np.any(measure.columns != 0, axis=1)
-    if not measure.columns.any() or empty.any():
-        raise ValueError(
-            f"the measure {measure.name!r} has no rows to compare"
-            + (f" in {int(empty.sum())} of its strata" if empty.any() else "")
-            + "; every measure needs rows on both sides."
-        )

@@ -18,7 +18,7 @@ from fairpca.comparison._columns import (
     Reading,
     are_numbers,
     as_labels,
-    check_finite_numbers,
+    as_numbers,
     comparable,
     counted,
     missing,
@@ -203,8 +203,5 @@ def numbers_of_labels(part: Any, argument: str) -> FloatArray:
         Their name, for messages.
     """
     labels = as_labels(part, argument)
-    values = np.full((len(labels), 1), np.nan)
-    present = ~missing(labels)
-    values[present, 0] = labels[present].astype(np.float64)
-    check_finite_numbers(values, argument)
-    return values
+    absent = missing(labels)
+    return as_numbers(labels[~absent], absent, argument)

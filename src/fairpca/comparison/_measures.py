@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.extras import require
-from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.comparison._cells import Cells, distinct_cells
-from fairpca.comparison._columns import LabelColumn, NumberColumn
+from fairpca.comparison._columns import MOST_GROUPS, LabelColumn, NumberColumn, listed
 from fairpca.comparison._comparison import Contrast, Dependence, Strata
-from fairpca.comparison._terms import Among, Notion, SmallGroups
+from fairpca.comparison._terms import Among, Terms
 from fairpca.comparison._weights import DenseColumns, Ranks, features_of, masses_of
 from fairpca.rows import compute, is_dask, strata_of
 
@@ -152,7 +152,7 @@ def segments(
 
 
 def group_measures(
-    attribute: GroupAttribute, segment: Segment, cells: Cells, notion: Notion, rule: SmallGroups
+    attribute: GroupAttribute, segment: Segment, cells: Cells, terms: Terms
 ) -> tuple[list[Measure], list[str]]:
     """Return the measures that compare the groups of an attribute in a segment, and what is left out, in words.
 
@@ -164,36 +164,58 @@ def group_measures(
         The rows.
     cells : Cells
         All cells.
-    notion : Notion
-        Says which groups are compared with which.
-    rule : SmallGroups
-        Says what becomes of small ones.
+    terms : Terms
+        Say which groups are compared with which, and what becomes of small ones.
     """
     where = segment.words(attribute.name)
     inside = segment.cells & (attribute.of_cells >= 0)
-    rows = _summed(attribute, inside, cells.sums.rows).astype(np.int64)
-    settled = rule.settle(where, attribute.labels, rows)
-    if len(settled.members) < 2:
-        return [], [*settled.left_out, f"{where}, where fewer than two groups are left to compare"]
-    masses = _summed(attribute, inside, cells.sums.masses)
-    labels = tuple(" + ".join(attribute.labels[g] for g in members) for members in settled.members)
-    strata = Strata(labels, np.array([masses[members].sum() for members in settled.members]))
+    summed = partial(np.bincount, attribute.of_cells[inside], minlength=len(attribute.labels))
+    members, left_out = _settled(where, attribute.labels, summed(cells.sums.rows[inside]).astype(np.int64), terms)
+    if len(members) < 2:
+        return [], [*left_out, f"{where}, where fewer than two groups are left to compare"]
+    masses = summed(cells.sums.masses[inside])
+    labels = tuple(" + ".join(attribute.labels[g] for g in each) for each in members)
+    strata = Strata(labels, np.array([masses[each].sum() for each in members]))
     group_of = np.full(len(attribute.labels), -1)
-    for number, members in enumerate(settled.members):
-        group_of[members] = number
+    for number, each in enumerate(members):
+        group_of[each] = number
     of_cells = np.where(inside, group_of[attribute.of_cells], -1)
     taking_part = of_cells >= 0
     shares = np.zeros(len(of_cells))
     shares[taking_part] = cells.sums.masses[taking_part] / strata.sizes[of_cells[taking_part]]
     measures = []
-    for contrast in notion.contrasts(strata):
+    for contrast in terms.notion.contrasts(strata):
         columns = np.where(taking_part[:, None], shares[:, None] * contrast.columns[of_cells], 0.0)
         used = np.any(columns != 0, axis=1)
         measured = replace(contrast, columns=columns, attribute=attribute.name)
         n_rows, weight = int(cells.sums.rows[used].sum()), float(cells.sums.masses[used].sum())
         sides = tuple(int(cells.sums.rows[np.any(side, axis=1)].sum()) for side in (columns > 0, columns < 0))
         measures.append(Measure(measured, segment.name, "groups", n_rows, weight, sides))
-    return measures, settled.left_out
+    return measures, left_out
+
+
+def _settled(where: str, labels: list[str], rows: IntArray, terms: Terms) -> tuple[list[list[int]], list[str]]:
+    """Return the groups that make up each of those that are compared, and what is left out, in words."""
+    least = terms.min_group_size
+    small = [g for g, n in enumerate(rows) if n < least]
+    large = [[g] for g in range(len(labels)) if g not in small]
+    if not small:
+        return large, []
+    words = listed(np.array(labels)[small], rows[small], MOST_GROUPS)
+    if terms.small_groups == "refuse":
+        raise ValueError(
+            f"{where} has groups of fewer than min_group_size={least} rows: {words}. "
+            'Merge them with others, use small_groups="merge" or small_groups="leave" to leave them out of the '
+            "comparison, or lower min_group_size. A fold of a cross-validation may have fewer than the whole table."
+        )
+    if terms.small_groups == "leave":
+        return large, [f"{words} of {where}"]
+    merged = [g for g in small if rows[g] > 0]
+    by_size = sorted(large, key=lambda members: int(rows[members[0]]))
+    while merged and sum(int(rows[g]) for g in merged) < least and by_size:
+        merged += by_size.pop(0)
+    kept = [members for members in large if members[0] not in merged]
+    return [*kept, sorted(merged)] if merged else kept, []
 
 
 def with_full_names(measures: Sequence[Measure]) -> Iterator[Measure]:
@@ -206,10 +228,6 @@ def with_full_names(measures: Sequence[Measure]) -> Iterator[Measure]:
         if measure.segment:
             name = f"{name} among {measure.segment}"
         yield replace(measure, measured=replace(measure.measured, name=name))
-
-
-def _summed(attribute: GroupAttribute, inside: BoolArray, numbers: AnyArray) -> AnyArray:
-    return np.bincount(attribute.of_cells[inside], numbers[inside], minlength=len(attribute.labels))
 
 
 def in_ranks(column: NumberColumn, masses: Any) -> NumberColumn:

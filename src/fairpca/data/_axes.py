@@ -9,9 +9,6 @@ from fairpca._utils.typing import FloatArray
 from fairpca.geometry import split_null
 from fairpca.mmd import MANY_COLUMNS, Scales
 
-SAFE = 1e-2
-"""Singular value, relative to the largest, down to which the products of rows have twelve digits of it."""
-
 
 def singular_axes(X: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
     """Return the singular values above a bound, decreasing, and their right singular vectors as columns.
@@ -78,9 +75,9 @@ def _decreasing(products: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.sqrt(np.maximum(squares[::-1], 0.0)), vectors[:, ::-1]
 
 
-def _n_safe(sizes: FloatArray, bound: float) -> int:
-    """Return how many singular values are known well, and above the bound."""
-    return int(np.sum(sizes > max(SAFE * float(sizes[0]), bound)))
+def _n_safe(sizes: FloatArray, bound: float, safe: float = 1e-2) -> int:
+    """Return how many singular values are above the bound, and of which products of rows have twelve digits."""
+    return int(np.sum(sizes > max(safe * float(sizes[0]), bound)))
 
 
 def null_axes(axes: FloatArray, count: int, towards: FloatArray | None = None) -> FloatArray:

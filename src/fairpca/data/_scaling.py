@@ -133,7 +133,8 @@ def standardized(
     ranges = ColumnRanges(mean + left, smallest, largest, X.dtype)
     units = ranges.units
     rows /= units
-    deviation = np.sqrt(_mean_squares(rows, masses))
+    squares = np.einsum("ij,ij->j", rows, rows) if masses is None else np.einsum("i,ij,ij->j", masses, rows, rows)
+    deviation = np.sqrt(squares / (len(rows) if masses is None else masses.sum()))
     scaling = ColumnScaling.of(ranges, units * deviation, standardize)
     rows[:, scaling.constant] = 0.0
     if standardize:
@@ -141,12 +142,6 @@ def standardized(
     else:
         rows *= units
     return rows, scaling
-
-
-def _mean_squares(rows: FloatArray, masses: FloatArray | None) -> FloatArray:
-    if masses is None:
-        return np.einsum("ij,ij->j", rows, rows) / len(rows)
-    return np.einsum("i,ij,ij->j", masses, rows, rows) / masses.sum()
 
 
 def _nothing_to_keep(ranges: ColumnRanges, deviation: FloatArray) -> str:

@@ -134,7 +134,8 @@ def median_bandwidth(Z: FloatArray, masses: FloatArray | None = None) -> float:
     unit = _unit(Z)
     # Squares in this unit neither overflow nor vanish, but for rows so far that infinity will do.
     with np.errstate(over="ignore", invalid="ignore"):
-        median = _median_square(Z / unit)
+        squares = _squared_distances(Z / unit)
+    median = _median(squares) or _median(squares[squares > 0])
     return 1.0 if median is None else unit * math.sqrt(median / 2.0)
 
 
@@ -168,13 +169,6 @@ def rows_by_mass(masses: FloatArray) -> IntArray:
         return np.searchsorted(edges, bandwidth_rows(int(edges[-1])), side="right")
     count = max(PILOT_ROWS, len(masses))
     return np.searchsorted(edges, (bandwidth_rows(count) + 0.5) * (edges[-1] / count))
-
-
-def _median_square(Z: FloatArray) -> float | None:
-    """Return the median of |z_i - z_j|^2, of those above 0 where it is 0, and None where all are."""
-    squares = _squared_distances(Z)
-    median = _median(squares)
-    return median if median else _median(squares[squares > 0])
 
 
 def _squared_distances(Z: FloatArray, n_pairs: int = 2**21) -> FloatArray:

@@ -11,9 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
 
-_MOST_ROWS = 5000
-"""Rows of a group that its density is made of; more are thinned out evenly."""
-
 _MARGIN, _HEAD_ROOM = 0.05, 0.28
 """Empty space around the regions, and for the legend above them, as shares of their size."""
 
@@ -218,10 +215,10 @@ def _box(inside: BoolArray, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _density(
-    rows: FloatArray, group: Any, x: FloatArray, y: FloatArray, shares: Sequence[float]
+    rows: FloatArray, group: Any, x: FloatArray, y: FloatArray, shares: Sequence[float], most: int = 5000
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the density of a group on a grid, and the levels above which the given shares of its rows are."""
-    kept = rows[:: max(1, -(-len(rows) // _MOST_ROWS))]
+    """Return the density of `most` rows of a group on a grid, and the levels above which shares of all rows are."""
+    kept = rows[:: max(1, -(-len(rows) // most))]
     lowest, highest = np.array([x[0], y[0]]), np.array([x[-1], y[-1]])
     # Far rows would make the estimate as wide as they are far; they count as rows outside of all regions.
     near = kept[((kept >= lowest) & (kept <= highest)).all(axis=1)]

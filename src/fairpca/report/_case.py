@@ -166,46 +166,6 @@ class Case:
         return ComparedRows.of(Z, self.compared)
 
 
-@dataclass(frozen=True, eq=False)
-class Wanted:
-    """What was asked for, checked.
-
-    Attributes
-    ----------
-    model : FairPCA
-        The model.
-    path : FairPCAPath or None
-        Models along tolerances.
-    before : fitted transformer, array of components or None
-        What it is compared with.
-    release : Release or None
-        What is released of the projections.
-    audits : tuple of AuditResult or None
-        Of what it is compared with and of the model, where there are such.
-    about : About
-        What else is known of the data.
-    title : str or None
-        Of the report.
-    n_points : int
-        Rows that are drawn as points.
-    random_state : int
-        With which they are drawn.
-    settings : dict
-        Of the audits.
-    """
-
-    model: Any
-    path: Any
-    before: Any
-    release: Release | None
-    audits: tuple[AuditResult | None, AuditResult | None]
-    about: About
-    title: str | None
-    n_points: int
-    random_state: int
-    settings: dict[str, Any]
-
-
 def check_model(model: Any) -> Any:
     """Return the fitted model that is reported.
 
@@ -265,36 +225,51 @@ def check_release(release: Any, model: Any) -> None:
         )
 
 
-def prepare(wanted: Wanted, X: Any, people: People) -> Case:
+def prepare(
+    model: FairPCA,
+    X: Any,
+    people: People,
+    path: Any,
+    before: Any,
+    release: Release | None,
+    audits: tuple[AuditResult | None, AuditResult | None],
+    about: About,
+    title: str | None,
+    n_points: int,
+    settings: dict[str, Any],
+) -> Case:
     """Project, compare and audit the new rows.
 
     Parameters
     ----------
-    wanted : Wanted
-        What was asked for.
+    model, path, before, release, about, title, n_points
+        What was asked for, checked; see `make_report`.
     X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         New rows.
     people : People
         What is known of them.
+    audits : tuple of AuditResult or None
+        Of what the model is compared with and of the model, where there are such.
+    settings : dict
+        Of the audits.
     """
     if people.sensitive_features is None:
         raise ValueError("sensitive_features=None: a report needs the attributes that must not show.")
     X, people = _in_memory(X, people)
-    model, terms = wanted.model, Terms.of(wanted.model)
-    Z = projections(model, X)
+    terms, Z = Terms.of(model), projections(model, X)
     compared = compare(people, len(Z), terms, LARGEST_MMD2)
     masses = masses_of(compared.attached)
     spread = spread_of(model, X, masses)
     colours = colourings(compared, ComparedRows.of(Z, compared), terms.sensitive == "intersections")
-    for name, ready in zip(("audit_before", "audit"), wanted.audits, strict=True):
+    for name, ready in zip(("audit_before", "audit"), audits, strict=True):
         _check_audit(name, ready, compared, len(Z))
-    origin = before_of(wanted.before, model, wanted.path, X, spread, masses)
-    found = wanted.audits[1] or _audit_after(wanted, X, people)
-    found_before = wanted.audits[0] or _audit_before(origin.Z, people, terms, found, wanted.settings)
+    origin = before_of(before, model, path, X, spread, masses)
+    found = audits[1] or _audit_after(model, X, people, about.features, settings)
+    found_before = audits[0] or _audit_before(origin.Z, people, terms, found, settings)
     return Case(
         model=model,
-        path=wanted.path,
-        release=wanted.release,
+        path=path,
+        release=release,
         X=X,
         people=people,
         n_rows=len(Z),
@@ -305,10 +280,10 @@ def prepare(wanted: Wanted, X: Any, people: People) -> Case:
         origin=origin,
         before=Side(origin.Z, found_before, share_kept(origin.Z, spread, masses)),
         after=Side(Z, found, share_kept(Z, spread, masses)),
-        about=wanted.about,
-        title=_title(colours) if wanted.title is None else plain(wanted.title),
-        n_points=wanted.n_points,
-        random_state=wanted.random_state,
+        about=about,
+        title=_title(colours) if title is None else plain(title),
+        n_points=n_points,
+        random_state=settings["random_state"],
     )
 
 
@@ -336,12 +311,13 @@ def _check_audit(name: str, ready: AuditResult | None, compared: Compared, n_row
         )
 
 
-def _audit_after(wanted: Wanted, X: Any, people: People) -> AuditResult:
-    model = wanted.model
-    names = getattr(model, "feature_names_in_", wanted.about.features)
+def _audit_after(
+    model: FairPCA, X: Any, people: People, features: Sequence[str], settings: dict[str, Any]
+) -> AuditResult:
+    names = getattr(model, "feature_names_in_", features)
     if len(names) != model.n_features_in_:
         names = [f"column {j}" for j in range(model.n_features_in_)]
-    found = audit(model, X, **vars(people), **wanted.settings)
+    found = audit(model, X, **vars(people), **settings)
     columns = {str(name): slice(j, j + 1) for j, name in enumerate(names)}
     tried: AuditResult = with_remedies(found, model, X, people, columns)
     return tried

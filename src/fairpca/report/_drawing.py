@@ -14,7 +14,6 @@ SMALLEST = 1e-7
 
 # Width of a picture and the room around its axes, in the units of its view box.
 WIDTH, ROOM = 360, 12
-MANY_GROUPS = 5
 _DRAWN = (("before", "mmd2"), ("after", "mmd2"), ("after", "chance_level"), ("after", "upper_bound"))
 
 
@@ -155,7 +154,7 @@ class Panel:
     @classmethod
     def of(cls, ends: Sequence[float], highest: float, n_groups: int) -> "Panel":
         """Return the panel for so many groups."""
-        width, height = (WIDTH, 190) if n_groups < MANY_GROUPS else (WIDTH // 2, 120)
+        width, height = (WIDTH, 190) if n_groups < 5 else (WIDTH // 2, 120)
         across = Axis(ends[0], ends[1], ROOM, width - ROOM)
         return cls(across, Axis(0.0, highest, height - 42, 8), height)
 

@@ -3,6 +3,9 @@
 
 import html
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,12 +17,20 @@ from fairpca._utils.files import writing
 from fairpca._utils.progress import say_with
 from fairpca.auditing import AuditResult, Verdict
 from fairpca.comparison import People
-from fairpca.report._case import Case, Wanted, about_from, check_model, check_path, check_release, prepare
-from fairpca.report._print import print_page
+from fairpca.report._case import Case, about_from, check_model, check_path, check_release, prepare
 from fairpca.report._render import render_report
 from fairpca.report._summary import summarise
 
 MOST_POINTS = 600
+BROWSERS = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+]
 OF_AUDITS = ("adversaries", "confidence", "n_permutations")
 
 
@@ -161,42 +172,24 @@ def make_report(
     say = say_with(callback)
     check_integer("n_points", n_points, least=0, most=MOST_POINTS)
     check_integer("random_state", random_state, least=0, most=2**32 - 1)
-    _check_audited(audited)
-    _check_folder(file)
+    if unknown := [name for name in audited if name not in OF_AUDITS]:
+        raise TypeError(f"make_report has no argument {unknown[0]!r}; audits take {', '.join(OF_AUDITS)} from it.")
+    if file is not None and not Path(file).parent.is_dir():
+        raise FileNotFoundError(
+            f"file={os.fspath(file)!r}: there is no folder {str(Path(file).parent)!r}; make it first."
+        )
     fitted = check_model(model)
     check_path(path, fitted)
     check_release(release, fitted)
-    wanted = Wanted(
-        model=fitted,
-        path=path,
-        before=before,
-        release=release,
-        audits=(audit_before, audit),
-        about=about_from(about),
-        title=title,
-        n_points=n_points,
-        random_state=random_state,
-        settings={"random_state": random_state, "callback": callback} | audited,
-    )
-    case = prepare(wanted, X, People(sensitive_features, y, control_features, sample_weight))
+    people = People(sensitive_features, y, control_features, sample_weight)
+    settings = {"random_state": random_state, "callback": callback} | audited
+    others, audits = (path, before, release), (audit_before, audit)
+    case = prepare(fitted, X, people, *others, audits, about_from(about), title, n_points, settings)
     say("writing the report")
     report = _small_report(case)
     if file is not None:
         report.save(file)
     return report
-
-
-def _check_audited(settings: dict[str, Any]) -> None:
-    unknown = [name for name in settings if name not in OF_AUDITS]
-    if unknown:
-        raise TypeError(f"make_report has no argument {unknown[0]!r}; audits take {', '.join(OF_AUDITS)} from it.")
-
-
-def _check_folder(file: str | os.PathLike[str] | None) -> None:
-    if file is not None and not Path(file).parent.is_dir():
-        raise FileNotFoundError(
-            f"file={os.fspath(file)!r}: there is no folder {str(Path(file).parent)!r}; make it first."
-        )
 
 
 def _small_report(case: Case, most_bytes: int = 400_000) -> Report:
@@ -206,3 +199,40 @@ def _small_report(case: Case, most_bytes: int = 400_000) -> Report:
     if len(report.html.encode()) <= most_bytes or not summary["n_points"]:
         return report
     return _small_report(replace(case, n_points=summary["n_points"] // 2), most_bytes)
+
+
+def find_browser() -> str:
+    """Return the path of a browser that can print, or say which are known."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        raise FileNotFoundError(
+            f"a PDF is printed by a browser, and none of {', '.join(BROWSERS)} was found on PATH; install one, or "
+            "write an HTML page and print it."
+        )
+    return found
+
+
+def print_page(html: str, file: Path, seconds: float = 60.0) -> None:
+    """Print a page to a PDF.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    file : Path
+        Where to.
+    seconds : float, default=60.0
+        That the browser may take.
+    """
+    browser = find_browser()
+    # The page is our own and loads nothing; a browser of root starts in no other way.
+    as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as folder:
+        page, printed = Path(folder, "report.html"), Path(folder, "report.pdf")
+        page.write_text(html, encoding="utf-8", newline="\n")
+        command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer", *as_root]
+        command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}", page.as_uri()]
+        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)
+        if not printed.exists():
+            raise OSError(f"{browser} printed no PDF (exit code {done.returncode}); write an HTML page and print it.")
+        shutil.copyfile(printed, file)

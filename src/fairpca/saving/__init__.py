@@ -12,13 +12,13 @@ from fairpca.saving._load import (
     table_model_from_archive as table_model_from_archive,
     table_model_to_archive as table_model_to_archive,
 )
-from fairpca.saving._portable import Portable as Portable
-from fairpca.saving._release import (
-    release_from_archive as release_from_archive,
-    release_to_archive as release_to_archive,
-)
-from fairpca.saving._rows import (
+from fairpca.saving._portable import (
+    Portable as Portable,
     load_rows as load_rows,
     rows_beside as rows_beside,
     save_rows as save_rows,
+)
+from fairpca.saving._release import (
+    release_from_archive as release_from_archive,
+    release_to_archive as release_to_archive,
 )

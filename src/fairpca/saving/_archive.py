@@ -33,8 +33,6 @@ ARRAY_HEADER = re.compile(
 )
 """As numpy writes it, and nothing that would have to be evaluated."""
 
-MOST_HEADER = 1024
-
 FORMAT = "fairpca model"
 
 VERSION = 1
@@ -97,7 +95,7 @@ def array_of(name: str, content: bytes) -> AnyArray:
     content : bytes
         Of the file.
     """
-    header = ARRAY_HEADER.match(content[:MOST_HEADER])
+    header = ARRAY_HEADER.match(content[:1024])
     if header is None or not PLAIN.fullmatch(header[2].decode("latin1")):
         raise ValueError(f"the array {name!r} is no plain array of numbers or texts.")
     dtype = np.dtype(header[2].decode("latin1"))

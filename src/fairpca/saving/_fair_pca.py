@@ -10,13 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.checks import check_init, check_mmd
 from fairpca._utils.schema import (
     ATTRIBUTE_KIND,
+    FLAG,
     LABEL,
     TABLE,
+    TABLES,
     TEXT,
     TEXT_OR_TEXTS,
     Kind,
     check_fields,
     is_number,
+    or_null,
     whole,
 )
 from fairpca._utils.typing import AnyArray
@@ -48,11 +51,9 @@ def _is_tuple_of(value: Any, kind: Kind) -> bool:
     return isinstance(value, tuple) and all(kind.fits(each) for each in value)
 
 
-TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 FLOAT = Kind("a number", _is_float)
 NULL = Kind("null", lambda value: value is None)
 ARRAY = Kind("an array", lambda value: isinstance(value, np.ndarray))
-RECORDS = Kind("a list of tables", lambda v: isinstance(v, list) and all(isinstance(each, dict) for each in v))
 COUNTS = Kind("a tuple of whole numbers", lambda value: _is_tuple_of(value, whole(0)))
 FACTORS = Kind("a tuple of numbers", lambda value: _is_tuple_of(value, FLOAT) and value != ())
 ATTRIBUTE_KINDS = Kind(
@@ -75,10 +76,10 @@ PARAMETERS: dict[str, Kind] = {
     "solver": Kind("a text or a solver", lambda value: isinstance(value, (str, *SOLVER_CLASSES))),
     "mmd": TEXT,
     "bandwidth": Kind("a text, a number or scales", lambda value: isinstance(value, str | Scales) or is_number(value)),
-    "standardize": TRUTH,
+    "standardize": FLAG,
     "init": Kind("a text or an array", lambda value: isinstance(value, str | list | tuple | np.ndarray)),
     "callback": NULL,
-    "random_state": Kind("a whole number or null", lambda value: value is None or type(value) is int),
+    "random_state": or_null(Kind("a whole number", lambda value: type(value) is int)),
 }
 
 LEARNED: dict[str, Kind] = {
@@ -101,12 +102,12 @@ LEARNED: dict[str, Kind] = {
     "mmd2_": FLOAT,
     "mmd2_error_": FLOAT,
     "mmd2_by_measure_": Kind("a table of numbers", _is_table_of_floats),
-    "measures_": RECORDS,
+    "measures_": TABLES,
     "sensitive_kinds_": ATTRIBUTE_KINDS,
     "tolerance_": FLOAT,
     "chance_level_": FLOAT,
     "expected_mmd2_new_": FLOAT,
-    "converged_": TRUTH,
+    "converged_": FLAG,
     "result_": Kind("the record of a fit", lambda value: type(value) is FitResult),
 }
 

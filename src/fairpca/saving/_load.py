@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.checks import check_name
-from fairpca._utils.schema import TABLE, TEXT, Kind, check_fields, whole
+from fairpca._utils.schema import FLAG, NAMES, TABLE, TEXT, Kind, check_fields, or_null, whole
 from fairpca._utils.typing import AnyArray
 from fairpca.saving import _fair_pca, _release
 from fairpca.saving._archive import Archive, naming, read_archive
@@ -18,35 +18,30 @@ from fairpca.saving._release import release_from_archive, release_to_archive
 from fairpca.tables import Roles, TableEncoder, TableOptions
 
 if TYPE_CHECKING:
-    from fairpca.table_model import HeldOut, TableModel
+    from fairpca.table_model import TableModel
 
 KIND = "TableModel"
-
-TABLE_OR_NULL = Kind("a table or null", lambda value: value is None or isinstance(value, dict))
 
 WITH_RELEASE = {"release": TABLE}
 OF_RELEASE = "release."
 """Before the names of the arrays of a release."""
 
-NAMES = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
-NAME_OR_NULL = Kind("a text or null", lambda value: value is None or isinstance(value, str))
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 SHARE = Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1)
 
 DOCUMENT = {
     "kind": TEXT,
     "encoder": TABLE,
     "model": TABLE,
-    "roles": TABLE_OR_NULL,
-    "held_out": TABLE_OR_NULL,
-    "options": TABLE_OR_NULL,
+    "roles": or_null(TABLE),
+    "held_out": or_null(TABLE),
+    "options": or_null(TABLE),
 }
 
 ROLES = {
     "sensitive": NAMES,
-    "label": NAME_OR_NULL,
+    "label": or_null(TEXT),
     "control": NAMES,
-    "weight": NAME_OR_NULL,
+    "weight": or_null(TEXT),
     "drop": NAMES,
     "keep_sensitive": FLAG,
 }
@@ -95,15 +90,21 @@ def table_model_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyA
     arrays : mapping of str to ndarray
         Its arrays, and no others.
     """
-    from fairpca.table_model import TableModel
+    from fairpca.table_model import HeldOut, TableModel
 
     check_fields("the document", document, DOCUMENT | (WITH_RELEASE if "release" in document else {}))
     encoder = TableEncoder.from_dict(document["encoder"])
     own, of_release = _parted(arrays) if "release" in document else (arrays, {})
     fitted = fair_pca_from_archive(document["model"], own)
     release = release_from_archive(document["release"], of_release) if "release" in document else None
-    known = _roles(document["roles"]), _held_out(document["held_out"]), _options(document["options"])
-    return TableModel.of_fitted(encoder, fitted, *known, release)
+    options = OPTIONS | ({"dates": NAMES} if "dates" in (document["options"] or {}) else {})
+    kinds = {"roles": (Roles, ROLES), "held_out": (HeldOut, HELD_OUT), "options": (TableOptions, options)}
+    known: dict[str, Any] = {}
+    for name, (kind, fields) in kinds.items():
+        if document[name] is not None:
+            check_fields(name, document[name], fields)
+        known[name] = None if document[name] is None else kind(**document[name])
+    return TableModel.of_fitted(encoder, fitted, **known, release=release)
 
 
 def _parted(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[str, AnyArray]]:
@@ -115,29 +116,6 @@ def _parted(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[s
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
-
-
-def _roles(fields: dict[str, Any] | None) -> Roles | None:
-    if fields is None:
-        return None
-    check_fields("roles", fields, ROLES)
-    return Roles(**fields)
-
-
-def _held_out(fields: dict[str, Any] | None) -> "HeldOut | None":
-    from fairpca.table_model import HeldOut
-
-    if fields is None:
-        return None
-    check_fields("held_out", fields, HELD_OUT)
-    return HeldOut(**fields)
-
-
-def _options(fields: dict[str, Any] | None) -> TableOptions | None:
-    if fields is None:
-        return None
-    check_fields("options", fields, OPTIONS | ({"dates": NAMES} if "dates" in fields else {}))
-    return TableOptions(**fields)
 
 
 READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {

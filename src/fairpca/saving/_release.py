@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairpca._utils.schema import NUMBER, TABLE, TEXT, Kind, check_fields, is_number, whole
+from fairpca._utils.schema import (
+    NAMES,
+    NUMBER,
+    PROBABILITY,
+    TABLE,
+    TABLES,
+    TEXT,
+    Kind,
+    check_fields,
+    is_number,
+    list_of,
+    whole,
+)
 from fairpca._utils.typing import AnyArray
 from fairpca.saving._archive import Archive
 from fairpca.saving._values import Decoder, Encoder
@@ -18,19 +30,17 @@ if TYPE_CHECKING:
 
 KIND = "Release"
 DOCUMENT = {"kind": TEXT, "parameters": TABLE, "certificate": TABLE, "level": NUMBER, "n_features": whole(1)}
-NAMES = Kind("a list of texts", lambda v: isinstance(v, list) and all(isinstance(n, str) for n in v))
 OPTIONAL = {"feature_names": NAMES}
-LABELLED = {"labels": Kind("a list of two texts or more", lambda v: NAMES.fits(v) and len(v) > 1)}
+LABELLED = {"labels": list_of("two texts or more", TEXT, least=2)}
 OF_PLACES = ("centres", "values", "masses", "levels")
 OF_TREES = ("baseline", "features", "thresholds", "values")
 OF_PARAMETERS = "parameters."
 OF_PEOPLE = ("release", "key_check", "ledger")
 
-SHARE = Kind("a number between 0 and 1", lambda value: is_number(value) and 0 <= value <= 1)
 CERTIFICATE = {
-    "upper_bound": SHARE,
-    "confidence": SHARE,
-    "measures": Kind("a list of tables", lambda v: isinstance(v, list) and all(isinstance(each, dict) for each in v)),
+    "upper_bound": PROBABILITY,
+    "confidence": PROBABILITY,
+    "measures": TABLES,
     "slack_kind": TEXT,
     "notion": TEXT,
     "n_rows": whole(1),
@@ -42,10 +52,10 @@ MEASURE = {
     "among": TEXT,
     "n_rows": whole(1),
     "sides": Kind("two numbers of rows", lambda v: isinstance(v, tuple) and all(whole(1).fits(n) for n in v)),
-    "distance": SHARE,
+    "distance": PROBABILITY,
     "slack": Kind("a number of at least 0", lambda value: is_number(value) and value >= 0),
-    "upper_bound": SHARE,
-    "accuracy": SHARE,
+    "upper_bound": PROBABILITY,
+    "accuracy": PROBABILITY,
 }
 
 

@@ -1,7 +1,6 @@
 """Solvers: Budget, the default, and REPMS, the algorithm of the paper; what they take and return."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.solvers._certificate import Certificate as Certificate
 from fairpca.solvers._levels import (
     Leveled as Leveled,
     LevelsTask as LevelsTask,
@@ -10,7 +9,15 @@ from fairpca.solvers._levels import (
 )
 from fairpca.solvers._registry import Solver, solver_from as solver_from
 from fairpca.solvers._repms import REPMS
-from fairpca.solvers._result import Callback as Callback, FitResult, Level as Level, OuterStep, Solution, Status
+from fairpca.solvers._result import (
+    Callback as Callback,
+    Certificate as Certificate,
+    FitResult,
+    Level as Level,
+    OuterStep,
+    Solution,
+    Status,
+)
 from fairpca.solvers._start import STARTS as STARTS
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget import Budget

@@ -1,10 +1,14 @@
-"""A Wolfe line search that still works when function values differ by rounding only."""
+"""Steps of quasi-Newton methods: a Wolfe line search, which works down to rounding, and the product of BFGS."""
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from fairpca._utils.typing import FloatArray
 
 Place = TypeVar("Place")
 
@@ -110,3 +114,41 @@ def _interpolate(low: _Bound, high: _Bound) -> float:
         return middle
     fraction = 1.0 - (high.slope + root - theta) / denominator
     return low.step + width * min(max(fraction, 0.1), 0.9)
+
+
+class CurvedPair(NamedTuple):
+    """A step s, the change y of the gradient along it, and <s, y>."""
+
+    step: FloatArray
+    change: FloatArray
+    curvature: float
+
+    @classmethod
+    def of(cls, step: FloatArray, change: FloatArray) -> "CurvedPair":
+        """Return the pair with its curvature."""
+        return cls(step, change, float(np.vdot(step, change)))
+
+
+def quasi_newton_product(
+    pairs: Sequence[CurvedPair], gradient: FloatArray, initial: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return the inverse Hessian estimate times a gradient (Nocedal and Wright, algorithm 7.4).
+
+    Parameters
+    ----------
+    pairs : sequence of CurvedPair
+        Oldest first, each with positive curvature <s, y>.
+    gradient : ndarray
+        What is multiplied.
+    initial : callable
+        Product with the inverse of the initial metric.
+    """
+    q = gradient.copy()
+    coefficients = []
+    for pair in reversed(pairs):
+        coefficients.append(float(np.vdot(pair.step, q)) / pair.curvature)
+        q -= coefficients[-1] * pair.change
+    q = initial(q)
+    for pair, alpha in zip(pairs, reversed(coefficients), strict=True):
+        q += (alpha - float(np.vdot(pair.change, q)) / pair.curvature) * pair.step
+    return q

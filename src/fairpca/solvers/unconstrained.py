@@ -12,8 +12,7 @@ from fairpca._utils.typing import FloatArray
 from fairpca.geometry import Grassmann
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import MOST_DENSE
-from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
+from fairpca.solvers._line_search import CurvedPair, Trial, quasi_newton_product, wolfe_search
 
 ROUNDING_OF_DISCREPANCY = 1e-16
 """Absolute error of h, a sum of kernel values up to 1 that cancel: however small h is, a penalty multiplies it."""

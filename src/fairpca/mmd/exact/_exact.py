@@ -107,7 +107,7 @@ class ExactMMD:
         gradients : ndarray of shape (n_measures, p, d)
             Their gradients with respect to V.
         """
-        clusters = self._clusters(V)
+        clusters = Clusters.of(self._along(V))
         smoothed, products = self._first_order_products(clusters)
         return self._by_measure(smoothed), self._pulled_back(clusters, self._row_gradients(products, clusters.local))
 
@@ -159,9 +159,10 @@ class ExactMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
-        clusters = self._clusters(V)
+        clusters = Clusters.of(self._along(V))
         Z, N = clusters.local, clusters.seen_locally(self._along(Q))
-        weights = self._factored(multipliers)
+        # Their sum of w'Kw is sum_j lambda_j h_j.
+        weights = self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
         gains = are_many(Z.shape[1], N.shape[1], weights.shape[1])
         if not gains and self._mixture.is_single:
             hessian = hessian_of_few(clusters.positions, Z, N, weights[:, 0])
@@ -207,20 +208,13 @@ class ExactMMD:
     def _factors(self) -> Factors:
         return Factors.of(self._comparison.forms)
 
-    def _factored(self, multipliers: FloatArray | None) -> FloatArray:
-        """Return weights whose sum of w'Kw is sum_j lambda_j h_j."""
-        return self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
-
     def _along(self, V: FloatArray) -> FloatArray:
         """Return the projections in units of the widest bandwidth, each coordinate in one piece."""
         return ((V.T / self._unit) @ self._X.T).T
 
-    def _clusters(self, V: FloatArray) -> Clusters:
-        return Clusters.of(self._along(V))
-
     def _smoothed(self, V: FloatArray, operand: FloatArray) -> FloatArray:
         """Return K @ operand."""
-        return gaussian_products(self._clusters(V).positions, operand, self._mixture)
+        return gaussian_products(Clusters.of(self._along(V)).positions, operand, self._mixture)
 
     def _pulled_back(self, clusters: Clusters, gradients: FloatArray) -> FloatArray:
         """Return -2 X'F / sigma of each F', of shape (n_measures, d, n).

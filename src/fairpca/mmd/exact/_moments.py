@@ -302,15 +302,11 @@ def hessian_of_few(positions: FloatArray, Z: FloatArray, N: FloatArray, weight: 
     row_sums = z[a] * (first[b] - z[b] * total) + first[a] * z[b] - second
     row_sums[a == b] += total
     outer = (weight * row_sums)[:, None] * along @ along.T
-    same = weighted @ smoothed.T
-    return _in_blocks(crossings, outer, same + same.T)
-
-
-def _in_blocks(crossings: FloatArray, outer: FloatArray, same: FloatArray) -> FloatArray:
-    d, q = crossings.shape[:2]
-    hessian = np.empty_like(crossings)
-    for (a, b), rows in zip(np.transpose(upper_indices(d)).tolist(), outer, strict=True):
-        half = crossings[a, :, b] + crossings[b, :, a]
+    same, hessian = weighted @ smoothed.T, np.empty_like(crossings)
+    for first_axis, second_axis, rows in zip(a.tolist(), b.tolist(), outer, strict=True):
+        half = crossings[first_axis, :, second_axis] + crossings[second_axis, :, first_axis]
         block = 2.0 * (half + half.T - rows)
-        hessian[a, :, b] = hessian[b, :, a] = block + same if a == b else block
+        if first_axis == second_axis:
+            block += same + same.T
+        hessian[first_axis, :, second_axis] = hessian[second_axis, :, first_axis] = block
     return hessian.reshape(d * q, d * q)

@@ -39,8 +39,8 @@ class Budget(BaseEstimator):
     ----------
     n_starts : int, default=None
         Starts for each number of live components: the given one, plain PCA, then others that share all but one
-        dimension with where the best has ended. None takes one, and more where these are cheap and the tolerance has
-        several optima: far below the chance level, and for a single component.
+        dimension with where the best has ended, the same for every `random_state`. None takes one, and more where these
+        are cheap and the tolerance has several optima: far below the chance level, and for a single component.
     allow_null : bool, default=True
         Whether components without variance may be part of the answer. If not, all d must carry variance.
     max_cycles : int, default=60

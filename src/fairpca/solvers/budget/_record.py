@@ -9,8 +9,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, EvaluationCounts, FairSubspaceProblem
-from fairpca.solvers._certificate import Certificate
-from fairpca.solvers._result import Callback, FitResult, OuterStep, Solution, Status
+from fairpca.solvers._result import Callback, Certificate, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._lagrangian import closest_multipliers, horizontal
 from fairpca.solvers.budget._model import Model

@@ -11,8 +11,7 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import VISIBLE
-from fairpca.solvers._line_search import Trial, wolfe_search
-from fairpca.solvers._two_loop import CurvedPair, quasi_newton_product
+from fairpca.solvers._line_search import CurvedPair, Trial, quasi_newton_product, wolfe_search
 from fairpca.solvers.budget._chart import Chart, ChartPoint
 from fairpca.solvers.budget._lagrangian import Lagrangian, closest_multipliers
 from fairpca.solvers.budget._model import Model

@@ -34,8 +34,8 @@ LANDMARKS = 100
 REFERENCE = 5000
 """People that all later ones are compared with: their means are known so well that an MMD^2 of 0.002 is a change."""
 
-CHUNK = 2**13
-"""Rows whose features are in memory at a time."""
+CHUNK = 2**11
+"""Rows whose features are in memory at a time, and after which there is a point in the picture."""
 
 MOST_POINTS = 1000
 """Points of the picture that are kept."""
@@ -229,7 +229,7 @@ class Monitor:
                 self._begin(KernelFeatures(self._landmarks, self.certificate.bandwidth))  # type: ignore[union-attr]
         for part in gen_batches(len(rows), CHUNK):
             self._take(self._features.of(rows[part]), sides[part])
-        self._remember()
+            self._remember()
         return self
 
     def _count(self, sides: IntArray) -> None:
@@ -291,8 +291,8 @@ class Monitor:
 
     def _remember(self) -> None:
         """Keep a point of the picture; when there are too many, every second, and fewer from then on."""
-        if self._watches and (not self._history or self.n_people_ - self._history[-1][0] >= self._step):
-            change = 0.0 if self._change is None else self._change.log_wealth - math.log(2.0)
+        if not self._history or self.n_people_ - self._history[-1][0] >= self._step:
+            change = (0.0 if self._change is None else self._change.log_wealth) - math.log(2.0)
             self._history.append([self.n_people_, self._log_evidence(), change])
             if len(self._history) > MOST_POINTS:
                 self._history, self._step = self._history[::2], 2 * max(self._step, self.n_people_ // MOST_POINTS)
@@ -375,6 +375,7 @@ class Monitor:
             "inputs": self.inputs,
         }
         with writing(Path(path)) as temporary:
+            temporary.touch(mode=0o600)
             temporary.write_text(json.dumps(state | {"digest": _digest_of(state)}, allow_nan=False), encoding="utf-8")
 
     @classmethod
@@ -405,9 +406,8 @@ class Monitor:
             shares = {name: [tuple(pair) for pair in state["alarm"][name]] for name in ("components", "columns")}
             monitor.alarm_ = Alarm(**(state["alarm"] | shares))
         monitor._step, monitor._history = state["history"]
-        monitor._landmarks = np.array(state["landmarks"], dtype=np.float64).reshape(
-            len(state["landmarks"]), -1 if state["landmarks"] else 0
-        )
+        if state["landmarks"]:
+            monitor._landmarks = np.array(state["landmarks"], dtype=np.float64)
         if state["watches"] and monitor._cells is None:
             monitor._begin(KernelFeatures(monitor._landmarks, certificate.bandwidth))  # type: ignore[union-attr]
         for watch, saved in zip(monitor._watches, state["watches"], strict=True):

@@ -5,6 +5,7 @@ import csv
 import hashlib
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from fairpca.cli._output import check_file, finite, out, plain, print_json
 from fairpca.cli._phrases import in_options
 from fairpca.exceptions import TableError
 from fairpca.table_model import TableModel
-from fairpca.tables import DELIMITERS, Roles, TableFile, TableOptions, arrow, texts_of
+from fairpca.tables import DELIMITERS, Roles, TableFile, TableOptions, arrow, tell_of_unknown, texts_of
 
 INPUT = Path("-")
 
@@ -78,6 +79,7 @@ def run_monitor(
             sys.stdout.flush()
     else:
         feed.file(choice.file)
+    tell_of_unknown(feed.unknown, "warn", str(choice.table))
     if picture is not None:
         monitor.plot().figure_.savefig(picture)
     if as_json and choice.table != INPUT:
@@ -88,12 +90,13 @@ def run_monitor(
 
 
 class _Feed:
-    """Gives batches to a monitor, and keeps its state with how much of each input is in it, in one file and one step."""
+    """Gives batches to a monitor, and writes its state after each, with how much of which input is in it."""
 
     def __init__(self, monitor: Monitor, model: TableModel, roles: Roles, state: Path) -> None:
         needs_label = monitor.certificate.terms["fairness"] != "demographic_parity"
         self._roles = replace(roles, drop=(), weight=None, label=roles.label if needs_label else None)
         self._monitor, self._model, self._state = monitor, model, state
+        self.unknown: Counter[tuple[str, str]] = Counter()
         self._missing_values = (model.options or TableOptions()).missing_values
 
     def file(self, table: TableFile) -> None:
@@ -152,6 +155,7 @@ class _Feed:
         rows = self._model.encoder.encoded(batch, first_row, decimal)
         if self._model.encoder.missing != "drop-rows":
             rows.check_complete()
+        self.unknown.update(rows.unknown)
         kept = rows.complete
         if kept.any():
             roles = self._roles

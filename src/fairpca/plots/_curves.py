@@ -222,6 +222,6 @@ class EvidenceDisplay:
             self.ax_.axvline(self.alarm, color=PALETTE[5], linewidth=1, linestyle=":")
         self.ax_.set_xlabel("people")
         self.ax_.set_ylabel("evidence")
-        self.ax_.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
         quiet(self.ax_)
         return self

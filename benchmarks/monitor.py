@@ -1,0 +1,208 @@
+"""Monitors: false alarms where claims hold exactly, delays where discrepancies are twice as large, people a second.
+
+    python benchmarks/monitor.py --save
+
+Populations are normal, so that their MMD^2 is known: N(0, 1) against N(delta e_1, 1), or cells of known shares. A
+delay is predicted as the n at which the growth of the evidence,
+
+    r(t) = h max(0, D cos(t) - c)^2 / (2 v),  cos(t) = D / sqrt(D^2 + (1 - k) / (t p (1 - p))),
+
+summed over t = 1, ..., n, is ln(J / alpha) + 1: c = sqrt(U), D^2 the MMD^2 of the population, v the variance of its
+witness, k the mean of the kernel, p the share of a group, h the mean of m n / (m + n) over blocks, for each of their
+people, which is less than p (1 - p). cos(t) is for the witness, which has to be learned, and 1 for the bets, which have
+to be learned, too. A delay is a mean over streams.
+"""
+
+import math
+import time
+
+import numpy as np
+from _common import run_parts
+from scipy.optimize import brentq
+
+from fairpca import Monitor
+from fairpca.auditing import Certificate
+from fairpca.auditing._fields import digest_of
+from fairpca.auditing._watch import CellFeatures, Watch
+from fairpca.comparison import Terms
+
+SIGMA, LENGTH, N_STREAMS, N_DELAYS = 1.5, 10_000, 1000, 40
+
+
+def kernel_mean(d, delta=0.0):
+    """Return the mean of the kernel of two draws whose means are delta apart."""
+    square = SIGMA**2
+    return (square / (square + 2)) ** (d / 2) * math.exp(-(delta**2) / (2 * (square + 2)))
+
+
+def shift_of(mmd2, d):
+    """Return delta of N(0, 1) against N(delta e_1, 1)."""
+    return 0.0 if mmd2 == 0 else brentq(lambda x: 2 * (kernel_mean(d) - kernel_mean(d, x)) - mmd2, 0, 20)
+
+
+def certificate_of(bound, d, names=("a against b",)):
+    """Return a certificate that claims a bound of measures."""
+    measure = {"attribute": "", "among": "", "kind": "groups", "upper_bound": bound}
+    rest = {"p_value": 1.0, "overlap": None, "confidence": 0.95, "n_rows": 100, "rows": None, "seed": 0}
+    found = Certificate(
+        model=None,
+        name="normal people",
+        n_components=d,
+        terms=vars(Terms()),
+        measures=[measure | {"name": name} for name in names],
+        adversaries=[],
+        any_classifier=None,
+        bandwidth=SIGMA,
+        n_permutations=99,
+        versions={},
+        **rest,
+    )
+    object.__setattr__(found, "digest", digest_of(vars(found)))
+    return found
+
+
+def stream(rng, n, d, delta, share=0.5, unknown=0.0, drift=0.0):
+    """Return people of two groups, delta apart, all of whom move by a drift until the last."""
+    group = np.where(rng.random(n) < share, "a", "b").astype(object)
+    Z = rng.normal(size=(n, d))
+    Z[:, 0] += delta * (group == "a") + drift * np.arange(n) / n
+    group[rng.random(n) < unknown] = None
+    return Z, group
+
+
+def false_alarms():
+    """Yield the share of streams with an alarm although every claim holds."""
+    settings = {
+        "at the bound": {"bound": 0.01, "mmd2": 0.01},
+        "equal groups": {"bound": 0.01, "mmd2": 0.0},
+        "at the bound, 10 % of the people, a third unknown, d = 5": {
+            "bound": 0.01,
+            "mmd2": 0.01,
+            "d": 5,
+            "share": 0.1,
+            "unknown": 1 / 3,
+        },
+        "at the bound, all people drift": {"bound": 0.01, "mmd2": 0.01, "drift": 1.0},
+    }
+    for name, setting in settings.items():
+        asked = {"d": 2} | setting
+        bound, delta = asked.pop("bound"), shift_of(asked.pop("mmd2"), asked["d"])
+        found = []
+        for seed in range(N_STREAMS):
+            Z, group = stream(np.random.default_rng(seed), LENGTH, delta=delta, **asked)
+            found.append(Monitor(certificate_of(bound, asked["d"]), None).update(Z, sensitive_features=group))
+        yield _rates(name, found)
+    found = []
+    for seed in range(N_STREAMS):
+        rng = np.random.default_rng(seed)
+        monitor = Monitor(certificate_of(0.0, 2, [f"{group} against all others" for group in "abc"]), None)
+        found.append(monitor.update(rng.normal(size=(LENGTH, 2)), sensitive_features=rng.choice([*"abc"], LENGTH)))
+    yield _rates("three groups that are equal, at the bound 0", found)
+    alarms, (first, second) = 0, cells(0.1)
+    for seed in range(N_STREAMS):
+        rng = np.random.default_rng(seed)
+        alarms += _delay_of_cells(rng, LENGTH, first, second, 0.1) is not None
+    yield {
+        "part": "false alarms",
+        "people": "32 cells, at the target",
+        "streams": N_STREAMS,
+        "alarms": alarms / N_STREAMS,
+    }
+
+
+def _rates(name, monitors):
+    rates = {
+        "alarms": np.mean([monitor.alarm_ is not None for monitor in monitors]),
+        "changed": np.mean([monitor.changed_ is not None for monitor in monitors]),
+    }
+    return {"part": "false alarms", "people": name, "streams": len(monitors)} | rates
+
+
+def cells(distance, k=32):
+    """Return the shares of two groups in cells at a total variation distance."""
+    base = np.full(k, 1 / k)
+    moved = np.where(np.arange(k) % 2, 1, -1) * distance / k
+    return base + moved, base - moved
+
+
+def _delay_of_cells(rng, n, first, second, target):
+    sides = rng.integers(0, 2, n)
+    codes = np.where(sides == 0, rng.choice(len(first), n, p=first), rng.choice(len(first), n, p=second))
+    features = CellFeatures(np.arange(len(first), dtype=float)[:, None])
+    return Watch(features, target, math.log(20)).add(features.of(codes), sides)
+
+
+def delays():
+    """Yield how many people it takes until a discrepancy is seen that is twice as large as was certified."""
+    for bound, d, share in ((0.03, 2, 0.5), (0.01, 2, 0.5), (0.01, 2, 0.2), (0.01, 5, 0.5), (0.001, 2, 0.5)):
+        delta = shift_of(2 * bound, d)
+        expected = predicted(bound, 2 * bound, d, delta, share)
+        found = []
+        for seed in range(N_DELAYS):
+            Z, group = stream(np.random.default_rng(seed), 5 * expected, d, delta, share)
+            alarm = Monitor(certificate_of(bound, d), None).update(Z, sensitive_features=group).alarm_
+            found.append(5 * expected if alarm is None else alarm.n_people)
+        yield {
+            "part": "delays",
+            "bound": bound,
+            "d": d,
+            "share": share,
+            "predicted": expected,
+            "mean": float(np.mean(found)),
+            "ratio": float(np.mean(found)) / expected,
+            "quantiles 10, 50, 90": np.quantile(found, [0.1, 0.5, 0.9]).tolist(),
+        }
+    first, second = cells(0.2)
+    found = [_delay_of_cells(np.random.default_rng(seed), 40_000, first, second, 0.1) for seed in range(N_DELAYS)]
+    yield {"part": "delays", "cells": 32, "target": 0.1, "mean": float(np.mean([each or 40_000 for each in found]))}
+
+
+def predicted(bound, mmd2, d, delta, share, alpha=0.05, n_measures=1):
+    """Return the delay that is expected, see above."""
+    square, rng = SIGMA**2, np.random.default_rng(0)
+    D, c, both = math.sqrt(mmd2), math.sqrt(bound), share * (1 - share)
+    Z = rng.normal(size=(200_000, d))
+    means = [
+        (square / (square + 1)) ** (d / 2)
+        * np.exp(-np.sum((Z - shift * np.eye(d)[0]) ** 2, axis=1) / (2 * (square + 1)))
+        for shift in (delta, 0.0)
+    ]
+    variance = float(np.var((means[0] - means[1]) / D))
+    t = np.arange(1, 10**6)
+    cosine = D / np.sqrt(mmd2 + (1 - kernel_mean(d)) / (t * both))
+    block = Watch(CellFeatures(np.zeros((1, 1))), c, 0.0)._block
+    growth = np.cumsum(per_person(share, block) * np.maximum(0.0, D * cosine - c) ** 2 / (2 * variance))
+    return int(np.searchsorted(growth, math.log(n_measures / alpha) + 1.0)) + 1
+
+
+def per_person(share, block, n=20_000):
+    """Return the mean of m n / (m + n) over blocks, for each person of theirs."""
+    rng, total, people = np.random.default_rng(0), 0.0, 0
+    while people < n:
+        sides = [int(rng.random() < share) for _ in range(block)]
+        while len(set(sides)) < 2:
+            sides.append(int(rng.random() < share))
+        total += sum(sides) * (len(sides) - sum(sides)) / len(sides)
+        people += len(sides)
+    return total / people
+
+
+def speed():
+    """Yield people a second, of the processor."""
+    rng = np.random.default_rng(0)
+    for n_measures, names in (
+        (1, ("a against b",)),
+        (3, ("a against all others", "b against all others", "c against all others")),
+    ):
+        groups = [*"abc"][: 2 if n_measures == 1 else 3]
+        Z, group = rng.normal(size=(200_000, 2)), rng.choice(groups, 200_000)
+        monitor = Monitor(certificate_of(0.01, 2, names), None)
+        start = time.process_time()
+        for part in range(0, len(Z), 10_000):
+            monitor.update(Z[part : part + 10_000], sensitive_features=group[part : part + 10_000])
+        seconds = time.process_time() - start
+        yield {"part": "speed", "measures": n_measures, "people a second": len(Z) / seconds}
+
+
+if __name__ == "__main__":
+    run_parts({"speed": speed, "delays": delays, "false alarms": false_alarms}, "monitor", __doc__)

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils import gen_batches
 
 from fairpca._utils.files import writing
 from fairpca._utils.schema import parse
@@ -227,7 +226,8 @@ class Monitor:
             rows, sides = rows[missing:], sides[missing:]
             if len(self._landmarks) == LANDMARKS:
                 self._begin(KernelFeatures(self._landmarks, self.certificate.bandwidth))  # type: ignore[union-attr]
-        for part in gen_batches(len(rows), CHUNK):
+        for start in range(0, len(rows), CHUNK):
+            part = slice(start, start + CHUNK)
             self._take(self._features.of(rows[part]), sides[part])
             self._remember()
         return self

@@ -29,13 +29,13 @@ class NamedSides:
 
     def __init__(self, records: Sequence[Mapping[str, Any]], terms: Terms) -> None:
         self.terms = terms
-        self._among = [record["among"] for record in records]
-        self._attributes = [record["attribute"] for record in records]
+        # Small groups are merged or left out in each segment by itself.
+        self._where = [(record["attribute"], _plain_segment(record["among"])) for record in records]
         pairs = [_sides_in(record) for record in records]
-        self._groups: dict[str, dict[str, str]] = {name: {} for name in self._attributes}
-        for name, sides in zip(self._attributes, pairs, strict=True):
-            self._groups[name].update(self._members(side for side in sides if side != OTHERS))
-        self._sides = [self._numbered(*each) for each in zip(self._attributes, pairs, strict=True)]
+        self._groups: dict[tuple[str, str], dict[str, str]] = {where: {} for where in self._where}
+        for where, sides in zip(self._where, pairs, strict=True):
+            self._groups[where].update(self._members(side for side in sides if side != OTHERS))
+        self._sides = [self._numbered(*each) for each in zip(self._where, pairs, strict=True)]
 
     def of(self, people: People, n_rows: int) -> IntArray:
         """Return 0 or 1 for the side of each row in each comparison, -1 where it takes no part, of shape (n, k).
@@ -54,27 +54,31 @@ class NamedSides:
         controls = (
             [] if people.control_features is None else self._read(people.control_features, "control_features", n_rows)
         )
+        if not controls and (segment := next(filter(self._has_control, self._where), None)):
+            raise ValueError(f"control_features=None, but the certificate compares people among {segment[1]}.")
         cells = Cells.of([*attributes, *labels, *controls], None, np.zeros((n_rows, 1), dtype=np.int64))
         table = [self._of_cell(row, attributes, [*labels, *controls]) for row in cells.labels.tolist()]
-        return np.array(table, dtype=np.int64).reshape(-1, len(self._among))[cells.codes[:, 0]]
+        return np.array(table, dtype=np.int64).reshape(-1, len(self._where))[cells.codes[:, 0]]
 
     def _read(self, table: Any, argument: str, n_rows: int) -> list[LabelColumn]:
         return [_read(name, column, argument, n_rows) for name, column in columns_of(table, argument)]
 
+    def _has_control(self, where: tuple[str, str]) -> bool:
+        parts = where[1].split(", ")
+        return any(" = " in part for part in parts[self.terms.notion.needs_labels :])
+
     def _of_cell(self, row: list[int], attributes: list[LabelColumn], others: list[LabelColumn]) -> list[int]:
         own, rest = row[: len(attributes)], row[len(attributes) :]
-        among = ", ".join(
-            f"{each.name or 'control'} = {_text(each, code)}" for each, code in zip(others, rest, strict=True)
-        )
-        groups = {name: self._group(name, attributes, own) for name in self._groups}
-        return [
-            -1 if (segment and segment != among) else sides.get(groups[name] or "", -1)
-            for name, segment, sides in zip(self._attributes, self._among, self._sides, strict=True)
-        ]
+        named = (f"{each.name or 'control'} = {_text(each, code)}" for each, code in zip(others, rest, strict=True))
+        among = _plain_segment(", ".join(named))
+        groups = {
+            where: self._group(where, attributes, own) for where in self._groups if not where[1] or where[1] == among
+        }
+        return [sides.get(groups.get(where) or "", -1) for where, sides in zip(self._where, self._sides, strict=True)]
 
-    def _group(self, attribute: str, columns: list[LabelColumn], codes: list[int]) -> str | None:
+    def _group(self, where: tuple[str, str], columns: list[LabelColumn], codes: list[int]) -> str | None:
         """Return which of the groups of an attribute people have, or None where that is not known."""
-        names = [column.name for column in columns]
+        attribute, names = where[0], [column.name for column in columns]
         if attribute in names:
             chosen = [names.index(attribute)]
         elif len(columns) == 1 and not (names[0] and attribute):
@@ -89,7 +93,7 @@ class NamedSides:
             if self.terms.missing != "group":
                 return None
             texts = [text or ABSENT for text in texts]
-        known, text = self._groups[attribute], " & ".join(filter(None, texts))
+        known, text = self._groups[where], " & ".join(filter(None, texts))
         if text in known or (text := _plain(text)) in known:
             return known[text]
         if self.terms.small_groups == "leave":
@@ -100,9 +104,9 @@ class NamedSides:
             "group is not known."
         )
 
-    def _numbered(self, attribute: str, sides: list[str]) -> dict[str, int]:
+    def _numbered(self, where: tuple[str, str], sides: list[str]) -> dict[str, int]:
         first, second = sides
-        groups = self._groups[attribute].values()
+        groups = self._groups[where].values()
         return {group: int(group != first) for group in groups if group == first or second in (group, OTHERS)}
 
     def _members(self, groups: Iterable[str]) -> dict[str, str]:
@@ -141,3 +145,8 @@ def _plain(label: str) -> str:
     except ValueError:
         return label.lower() if label.lower() in ("true", "false") else label
     return f"{number:.15g}"
+
+
+def _plain_segment(among: str) -> str:
+    parts = (part.rpartition(" = ") for part in among.split(", "))
+    return ", ".join(f"{name}{equals}{_plain(value)}" for name, equals, value in parts)

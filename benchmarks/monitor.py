@@ -19,6 +19,7 @@ import time
 import numpy as np
 from _common import run_parts
 from scipy.optimize import brentq
+from scipy.special import erf
 
 from fairpca import Monitor
 from fairpca.auditing import Certificate
@@ -152,9 +153,34 @@ def delays():
             "ratio": float(np.mean(found)) / expected,
             "quantiles 10, 50, 90": np.quantile(found, [0.1, 0.5, 0.9]).tolist(),
         }
-    first, second = cells(0.2)
-    found = [_delay_of_cells(np.random.default_rng(seed), 40_000, first, second, 0.1) for seed in range(N_DELAYS)]
-    yield {"part": "delays", "cells": 32, "target": 0.1, "mean": float(np.mean([each or 40_000 for each in found]))}
+    for target in (0.1, 0.2):
+        first, second = cells(2 * target)
+        expected = predicted_of_cells(target, first - second)
+        runs = [_delay_of_cells(np.random.default_rng(k), 5 * expected, first, second, target) for k in range(N_DELAYS)]
+        found = [5 * expected if each is None else each for each in runs]
+        yield {
+            "part": "delays",
+            "target": target,
+            "cells": len(first),
+            "predicted": expected,
+            "mean": float(np.mean(found)),
+            "ratio": float(np.mean(found)) / expected,
+            "quantiles 10, 50, 90": np.quantile(found, [0.1, 0.5, 0.9]).tolist(),
+        }
+
+
+def predicted_of_cells(target, differences, alpha=0.05):
+    """Return the delay that is expected of groups of equal share, whose witness takes cells that are likely to differ.
+
+    In place of D cos(t) stands the sum of the differences d of shares, each times the probability that its sign is
+    known, Phi(z) - Phi(-z), z = |d| sqrt(k t) / 2, where the k cells are about as large; v is 1/4.
+    """
+    t = np.arange(1, 10**6)
+    sizes = np.abs(differences)
+    seen = sum(size / 2 * erf(size * np.sqrt(len(sizes) * t) / 2 / math.sqrt(2)) for size in sizes)
+    block = Watch(CellFeatures(np.zeros((1, 1))), target, 0.0)._block
+    growth = np.cumsum(per_person(0.5, block) * np.maximum(0.0, seen - target) ** 2 / (2 * 0.25))
+    return int(np.searchsorted(growth, math.log(1 / alpha) + 1.0)) + 1
 
 
 def predicted(bound, mmd2, d, delta, share, alpha=0.05, n_measures=1):

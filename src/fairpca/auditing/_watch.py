@@ -32,8 +32,8 @@ class KernelFeatures:
         The bandwidth.
     """
 
-    noise = 1.0
-    """The squared error of the mean of n people is at most this over n, in the norm of what is claimed."""
+    memory = 20.0
+    """So many people, over c^2, tell the direction of a difference as large as c."""
 
     def __init__(self, landmarks: FloatArray, sigma: float) -> None:
         self.landmarks, self.sigma = landmarks, sigma
@@ -81,7 +81,7 @@ class CellFeatures:
 
     def __init__(self, values: FloatArray) -> None:
         self.values, self._rows = values, np.eye(len(values))
-        self.noise = float(len(values))
+        self.memory = float(len(values))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -147,8 +147,8 @@ class Watch:
         self._largest_bet = 1.0 / (2.0 + claim)
         # At this size the best bet against a claim that fails by half is about the largest.
         self._block = max(2, min(LARGEST_BLOCK, int(0.6 / max(claim, 1e-9))))
-        # So many people tell the direction of a difference as large as the claim; older ones are forgotten by and by.
-        self._horizon = 20.0 * features.noise / max(claim, 1e-9) ** 2
+        # People who came before so many are forgotten by and by: groups may begin to differ in other ways.
+        self._horizon = features.memory / max(claim, 1e-9) ** 2
         self.log_wealth, self.shares, self.n_bets = 0.0, np.full(len(FRACTIONS), 1.0 / len(FRACTIONS)), 0
         self.witness, self.due = np.zeros(len(features)), 0.0
         self.sums, self.counts = np.zeros((2, len(features))), np.zeros(2)

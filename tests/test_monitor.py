@@ -138,7 +138,7 @@ def test_an_alarm_says_which_components_and_columns_moved():
     assert alarm.components[0][0] == "component 2"
     assert alarm.columns[0][0] == "debt"
     assert alarm.columns[0][1] > 0.6
-    assert "columns: debt" in str(alarm)
+    assert "columns that load on them: debt" in str(alarm)
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ class Alarm:
 
     def __str__(self) -> str:
         parts = [_listed(each) for each in (self.components, self.columns) if each]
-        moved = f" What differs: {'; columns: '.join(parts)}." if parts else ""
+        moved = f" What differs: {'; columns that load on them: '.join(parts)}." if parts else ""
         return (
             f"ALARM after {self.n_people:,} people: {self.measure} is not what was certified, {self.claim} "
             f"({100 * self.confidence:g} % confidence).{moved}"

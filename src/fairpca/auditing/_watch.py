@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from fairpca._utils.typing import FloatArray, IntArray
 
-FRACTIONS = np.array([0.0, 0.25, 0.5, 1.0])
+FRACTIONS = (0.0, 0.25, 0.5, 1.0)
 """Bets are these parts of the largest. The wealth is divided among them equally at first."""
 
 SETTLED = 1000
@@ -149,10 +149,12 @@ class Watch:
         self._block = max(2, min(LARGEST_BLOCK, int(0.6 / max(claim, 1e-9))))
         # People who came before so many are forgotten by and by: groups may begin to differ in other ways.
         self._horizon = features.memory / max(claim, 1e-9) ** 2
-        self.log_wealth, self.shares, self.n_bets = 0.0, np.full(len(FRACTIONS), 1.0 / len(FRACTIONS)), 0
+        # Numbers of Python: blocks are many, and arrays of a few entries slow.
+        self.log_wealth, self.shares, self.n_bets = 0.0, [1.0 / len(FRACTIONS)] * len(FRACTIONS), 0
+        self.open_sums, self.open_counts = [0.0, 0.0], [0, 0]
         self.witness, self.due = np.zeros(len(features)), 0.0
         self.sums, self.counts = np.zeros((2, len(features))), np.zeros(2)
-        self.open_sums, self.open_counts = np.zeros(2), np.zeros(2)
+        self._listen()
 
     @property
     def difference(self) -> FloatArray:
@@ -173,20 +175,21 @@ class Watch:
         of_side = [np.flatnonzero(sides == side).tolist() for side in (0, 1)]
         needed = [side for side in (0, 1) if side == 0 or self.reference is None]
         n, start, first, crossed = len(F), 0, 0, None
-        totals = self._totals(F, sides)
+        totals, known = self._totals(F, sides), float(self.counts.sum())
         while start < n:
-            if not self.open_counts.any() and self.counts.sum() + start - first >= self.due:
+            if not any(self.open_counts) and known + start - first >= self.due:
                 self._learn(F[first:start], sides[first:start])
                 self._choose()
-                first, totals = start, self._totals(F[start:], sides[start:])
-            stop = start + max(1, self._block - int(self.open_counts.sum()))
+                first, totals, known = start, self._totals(F[start:], sides[start:]), float(self.counts.sum())
+            stop = start + max(1, self._block - sum(self.open_counts))
             for side in needed:
                 if not self.open_counts[side]:
                     next_one = bisect_left(of_side[side], start)
                     stop = max(stop, of_side[side][next_one] + 1 if next_one < len(of_side[side]) else n + 1)
             end = min(stop, n)
-            self.open_sums += totals[:, end - first] - totals[:, start - first]
-            self.open_counts += [bisect_left(own, end) - bisect_left(own, start) for own in of_side]
+            for side in (0, 1):
+                self.open_sums[side] += totals[side][end - first] - totals[side][start - first]
+                self.open_counts[side] += bisect_left(of_side[side], end) - bisect_left(of_side[side], start)
             start = end
             if stop <= n:
                 self._bet()
@@ -195,10 +198,10 @@ class Watch:
         self._learn(F[first:], sides[first:])
         return crossed
 
-    def _totals(self, F: FloatArray, sides: IntArray) -> FloatArray:
+    def _totals(self, F: FloatArray, sides: IntArray) -> list[list[float]]:
         """Return the sums of the witness over the first 0, 1, ... people, on each side."""
         values = (sides == [[0], [1]]) * (F @ self.witness)
-        return np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0)))
+        return [[0.0, *own] for own in np.cumsum(values, axis=1).tolist()]
 
     def _learn(self, F: FloatArray, sides: IntArray) -> None:
         on_sides = (sides == [[0], [1]]).astype(np.float64)
@@ -210,30 +213,38 @@ class Watch:
             self.sums *= 0.5
             self.counts *= 0.5
         total = float(self.counts.sum())
-        self.due = total + max(1.0, 0.05 * total)
+        self.due = total + max(1.0, 0.1 * total)
         if self.counts[0] and (self.counts[1] or self.reference is not None):
             self.witness = self.features.witness(self.difference)
+        self._listen()
+
+    def _listen(self) -> None:
+        self._silent = not self.witness.any()
+        self._compared_with = 0.0 if self.reference is None else float(self.reference @ self.witness)
 
     def _bet(self) -> None:
-        m, n = self.open_counts.tolist()
-        mean = self.open_sums[0] / m
+        (first, second), (m, n) = self.open_sums, self.open_counts
+        self.open_sums, self.open_counts = [0.0, 0.0], [0, 0]
+        if self._silent:
+            return
         if self.reference is None:
-            payoff, size = mean - self.open_sums[1] / n - self.claim, m * n / (m + n)
+            payoff, size = first / m - second / n - self.claim, m * n / (m + n)
         else:
-            payoff, size = mean - float(self.reference @ self.witness) - self.claim, m
-        if self.witness.any():
-            # The best bet grows as the variance of the means falls.
-            bets = self._largest_bet * np.minimum(1.0, FRACTIONS * (4.0 * size / self._block))
-            grown = self.shares * (1.0 + bets * payoff)
-            total, anew = float(grown.sum()), 1.0 / (self.n_bets + SETTLED)
-            self.log_wealth += math.log(total)
-            self.shares = (1.0 - anew) * grown / total + anew / len(FRACTIONS)
-            self.n_bets += 1
-        self.open_sums[:], self.open_counts[:] = 0.0, 0.0
+            payoff, size = first / m - self._compared_with - self.claim, float(m)
+        # The best bet grows as the variance of the means falls.
+        largest, scale = self._largest_bet, 4.0 * size / self._block
+        grown = [
+            share * (1.0 + largest * min(1.0, fraction * scale) * payoff)
+            for share, fraction in zip(self.shares, FRACTIONS, strict=True)
+        ]
+        total, anew = sum(grown), 1.0 / (self.n_bets + SETTLED)
+        self.log_wealth += math.log(total)
+        self.shares = [(1.0 - anew) * each / total + anew / len(FRACTIONS) for each in grown]
+        self.n_bets += 1
 
     def state(self) -> dict[str, Any]:
         """Return all that changes, as plain types."""
-        return {name: getattr(self, name).tolist() for name in ARRAYS} | {name: getattr(self, name) for name in NUMBERS}
+        return {name: getattr(self, name) for name in PLAIN} | {name: getattr(self, name).tolist() for name in ARRAYS}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take what `state` has returned.
@@ -243,11 +254,12 @@ class Watch:
         state : dict
             Plain types.
         """
+        for name in PLAIN:
+            setattr(self, name, state[name])
         for name in ARRAYS:
-            setattr(self, name, np.array(state[name], dtype=np.float64).reshape(getattr(self, name).shape))
-        for name in NUMBERS:
-            setattr(self, name, type(getattr(self, name))(state[name]))
+            setattr(self, name, np.array(state[name], dtype=np.float64))
+        self._listen()
 
 
-ARRAYS = ("shares", "witness", "sums", "counts", "open_sums", "open_counts")
-NUMBERS = ("log_wealth", "n_bets", "due")
+ARRAYS = ("witness", "sums", "counts")
+PLAIN = ("log_wealth", "shares", "n_bets", "due", "open_sums", "open_counts")

@@ -70,6 +70,16 @@ verify {good} {model} {good} | is no certificate: its text cannot be read as JSO
 verify {d}/nothing {model} {good} | {d}/nothing: no such file or directory
 verify {d}/out/metrics.json {model} {good} | is no certificate: it does not say that its format is 'fairpca
 verify /dev/null {model} {good} | /dev/null is no certificate: its text cannot be read as JSON
+monitor {cert} {model} {d}/nothing | does not exist
+monitor {cert} {cert} {good} | cannot be loaded: it is no model file, or not the whole of one
+monitor {model} {model} {good} | is no certificate: its text cannot be read as JSON
+monitor {cert} {model} {good} --state {good} | --state: {good} would be written over, and it is read
+monitor {cert} {model} {good} --plot {d} | --plot: {d} is a folder
+monitor {cert} {model} {good} --state {lacking} | is no whole state of a monitor
+monitor {cert} {model} {lacking} | lacks the column 'income'
+monitor {cert} {d}/odds/model.fairpca {good} | model is another than the certified one
+monitor {cert} {model} {gaps} | row 4 has no value in 'age'
+monitor {cert} {model} {good} -s sexx | did you mean 'sex'?
 fitt {good} | no such command 'fitt'. Did you mean 'fit'
 transform {model} {lacking} | lacks the column 'income'; did you mean 'incomes'?
 transform {fair_pca} {good} | holds a FairPCA without the way from a table to its features

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairpca.auditing import AuditResult, Certificate, Verification, audit, load_certificate, verify
+    from fairpca.auditing import AuditResult, Certificate, Monitor, Verification, audit, load_certificate, verify
     from fairpca.estimator import FairPCA
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
@@ -24,6 +24,7 @@ __all__ = [
     "FairPCA",
     "FairPCACV",
     "FairPCAPath",
+    "Monitor",
     "Plan",
     "Release",
     "Verification",
@@ -44,6 +45,7 @@ _HOMES = {
     "FairPCA": "estimator",
     "FairPCACV": "selection",
     "FairPCAPath": "path",
+    "Monitor": "auditing",
     "Plan": "planning",
     "Release": "release",
     "Verification": "auditing",

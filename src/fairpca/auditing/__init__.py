@@ -9,6 +9,7 @@ from fairpca.auditing._gate import (
     Figure as Figure,
     breaches as breaches,
 )
+from fairpca.auditing._monitor import Alarm as Alarm, Monitor as Monitor
 from fairpca.auditing._promise import certificate_of_release as certificate_of_release
 from fairpca.auditing._promise_certificate import (
     PromiseCertificate as PromiseCertificate,

@@ -171,7 +171,7 @@ def _add(digest: Any, table: Any) -> None:
         digest.update((dense(rows, block).astype("<f8") + 0.0).tobytes())
 
 
-def projections(reduction: Any, X: Any) -> FloatArray:
+def projections(reduction: Any, X: Any, least: int = 2) -> FloatArray:
     """Return the rows after a reduction, in memory.
 
     Parameters
@@ -180,6 +180,8 @@ def projections(reduction: Any, X: Any) -> FloatArray:
         What reduces; an array holds components as rows, like `components_`; None says that `X` is reduced already.
     X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         Rows.
+    least : int, default=2
+        How many there must be.
     """
     if reduction is None:
         reduced = X
@@ -192,7 +194,7 @@ def projections(reduction: Any, X: Any) -> FloatArray:
         (reduced,) = compute(reduced)
     if is_sparse(reduced):
         reduced = dense(compressed(reduced))
-    Z: FloatArray = check_array(reduced, dtype=np.float64, input_name="the reduced rows", ensure_min_samples=2)
+    Z: FloatArray = check_array(reduced, dtype=np.float64, input_name="the reduced rows", ensure_min_samples=least)
     return Z
 
 

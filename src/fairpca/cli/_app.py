@@ -253,6 +253,26 @@ def verify(
     raise typer.Exit(run_verify(certificate, model, table, people.roles(), held_out, trust_rows, gate, as_json))
 
 
+@app.command(epilog="Example: fairpca monitor fairpca-out/certificate.json fairpca-out/model.fairpca today.csv")
+@guarded
+@grouped
+def monitor(
+    certificate: Annotated[Path, typer.Argument(help="A certificate of fairpca fit or audit.", show_default=False)],
+    model: given.ModelPath,
+    table: given.Stream,
+    people: given.PeopleOfModel,
+    state: Annotated[
+        Path | None, typer.Option(help="File of what is known; by default CERTIFICATE.monitor.", show_default=False)
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="File for a picture of the evidence.", show_default=False)] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Watch whether people who come after the audit are as it was certified, and go on where it ended last time."""
+    from fairpca.cli._monitor import run_monitor
+
+    raise typer.Exit(run_monitor(certificate, model, table, people.roles(), state, plot, as_json))
+
+
 @app.command(epilog="Example: fairpca datasets adult --out adult.csv")
 @guarded
 def datasets(

@@ -31,6 +31,24 @@ def table_model(path: Path) -> TableModel:
     return model
 
 
+def roles_for(model: TableModel, asked: Roles | None) -> Roles:
+    """Return which columns are what.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    asked : Roles or None
+        What was named, by default what the model says.
+    """
+    roles = asked or model.roles
+    if roles is None:
+        raise ValueError("--sensitive is needed: the model does not say which columns hold protected attributes.")
+    if roles.label is None and model.model_.fairness != "demographic_parity":
+        raise ValueError(f"--label is needed: the model was fitted with --fairness {model.model_.fairness}.")
+    return roles
+
+
 def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out: bool, stages: Stages) -> PreparedTable:
     """Return the rows of a table as a model encodes them: all of them, or those that its fit has held out, as `X_new`.
 
@@ -47,11 +65,7 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
     stages : Stages
         Told how far it is.
     """
-    roles = asked or model.roles
-    if roles is None:
-        raise ValueError("--sensitive is needed: the model does not say which columns hold protected attributes.")
-    if roles.label is None and model.model_.fairness != "demographic_parity":
-        raise ValueError(f"--label is needed: the model was fitted with --fairness {model.model_.fairness}.")
+    roles = roles_for(model, asked)
     used = {column.name for column in model.encoder.columns}
     table = choice.file
     # What the model does not use may hold anything.

@@ -92,6 +92,15 @@ class NewTable:
 
 
 @dataclass(frozen=True)
+class Stream(NewTable):
+    """People who come after the audit."""
+
+    table: Annotated[Path, typer.Argument(help="CSV, Excel, Parquet or Arrow file, or - for rows as they come.")] = (
+        Path("-")
+    )
+
+
+@dataclass(frozen=True)
 class Table(NewTable):
     """A table whose columns are looked at."""
 

@@ -16,6 +16,7 @@ from fairpca.comparison._comparison import (
     Strata as Strata,
 )
 from fairpca.comparison._measures import Measure as Measure
+from fairpca.comparison._sides import NamedSides as NamedSides
 from fairpca.comparison._terms import (
     NOTIONS as NOTIONS,
     Among,

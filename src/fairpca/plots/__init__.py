@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.plots._biplot import BiplotDisplay
-from fairpca.plots._curves import AuditDisplay, PathDisplay, PlanDisplay
+from fairpca.plots._curves import AuditDisplay, EvidenceDisplay, PathDisplay, PlanDisplay
 from fairpca.plots._projection import DensityDisplay, ProjectionDisplay
 from fairpca.plots._spectrum import CommunalityDisplay, SpectrumDisplay, projection_spectrum as projection_spectrum
 
@@ -11,6 +11,7 @@ __all__ = [
     "BiplotDisplay",
     "CommunalityDisplay",
     "DensityDisplay",
+    "EvidenceDisplay",
     "PathDisplay",
     "PlanDisplay",
     "ProjectionDisplay",

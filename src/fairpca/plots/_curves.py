@@ -1,4 +1,4 @@
-"""Curves: measures of an audit, plans, and paths of tolerances."""
+"""Curves: measures of an audit, plans, paths of tolerances, and evidence over time."""
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Mapping, Sequence
@@ -158,5 +158,70 @@ class PlanDisplay:
         self.ax_.set_ylabel("MMD\N{SUPERSCRIPT TWO} that can be ruled out")
         if self.marks:
             self.ax_.legend(frameon=False)
+        quiet(self.ax_)
+        return self
+
+
+class EvidenceDisplay:
+    """The evidence of a monitor as people come.
+
+    Parameters
+    ----------
+    n_people : ndarray of shape (k,)
+        How many had come.
+    log_evidence, log_change : ndarray of shape (k,)
+        The natural logarithm of the evidence against the certificate then, and of that for a change of all people.
+    threshold : float
+        The evidence that is an alarm.
+    alarm : int, default=None
+        After how many people it was raised.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    """
+
+    def __init__(
+        self,
+        n_people: FloatArray,
+        log_evidence: FloatArray,
+        log_change: FloatArray,
+        threshold: float,
+        alarm: int | None = None,
+    ) -> None:
+        self.n_people = n_people
+        self.log_evidence = log_evidence
+        self.log_change = log_change
+        self.threshold = threshold
+        self.alarm = alarm
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; new axes by default.
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        lines = (
+            (self.log_evidence, PALETTE[0], "-", "against the certificate"),
+            (self.log_change, PALETTE[2], "--", "people as a whole have changed"),
+        )
+        # Beyond these nothing new is said, and a double cannot hold all of it.
+        low, high = 1e-4, 1e3 * self.threshold
+        for values, color, style, name in lines:
+            shown = np.exp(np.clip(values, np.log(low), np.log(high)))
+            self.ax_.semilogy(self.n_people, shown, style, color=color, label=name)
+        self.ax_.axhline(self.threshold, color=PALETTE[5], linewidth=1, label=f"alarm: {self.threshold:g}")
+        if self.alarm is not None:
+            self.ax_.axvline(self.alarm, color=PALETTE[5], linewidth=1, linestyle=":")
+        self.ax_.set_xlabel("people")
+        self.ax_.set_ylabel("evidence")
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
         quiet(self.ax_)
         return self

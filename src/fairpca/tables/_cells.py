@@ -91,6 +91,12 @@ class Cells:
         return np.append(values, np.array([absent], dtype=values.dtype))[self.codes]
 
 
+def texts_of(column: Any, missing_values: Sequence[str]) -> AnyArray:
+    """Return a column of a batch as texts, with None for missing ones."""
+    cells = Cells.of(column, missing_values)
+    return cells.rows_of(np.array(cells.texts, dtype=object), None)
+
+
 def plain(column: Any) -> Any:
     """Return a column without a coding of its own, which changes from batch to batch, and texts in one type."""
     if arrow().types.is_dictionary(column.type):

@@ -279,7 +279,7 @@ class TableEncoder:
         self.check_names(table)
         first_row = 0
         for batch in table.batches():
-            yield self._encoded(batch, first_row, table.decimal, dtype)
+            yield self.encoded(batch, first_row, table.decimal, dtype)
             first_row += batch.num_rows
 
     def encode(
@@ -343,7 +343,22 @@ class TableEncoder:
             raise TableError("the table encoder has two columns of the same name.")
         return cls(columns, fields["missing"], tuple(fields["missing_values"]))
 
-    def _encoded(self, batch: Any, first_row: int, decimal: str | None, dtype: DTypeLike) -> EncodedRows:
+    def encoded(
+        self, batch: Any, first_row: int, decimal: str | None = None, dtype: DTypeLike = np.float64
+    ) -> EncodedRows:
+        """Return some rows as numbers.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            Rows that have the columns.
+        first_row : int
+            The number of the first of them, from 0.
+        decimal : str, default=None
+            The decimal mark of texts, where it was named.
+        dtype : dtype, default=float64
+            Of the numbers.
+        """
         X = np.zeros((batch.num_rows, self.n_features), dtype=dtype)
         found = EncodedRows(X, {}, {}, batch, first_row)
         for column in self.columns:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairpca.auditing import AuditResult, Certificate, Verification, audit, load_certificate, verify
     from fairpca.estimator import FairPCA
+    from fairpca.inference import TwoSampleResult, two_sample
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
     from fairpca.release import Release, any_classifier_bound
@@ -26,6 +27,7 @@ __all__ = [
     "FairPCAPath",
     "Plan",
     "Release",
+    "TwoSampleResult",
     "Verification",
     "__version__",
     "any_classifier_bound",
@@ -35,6 +37,7 @@ __all__ = [
     "load_certificate",
     "plan",
     "show_versions",
+    "two_sample",
     "verify",
 ]
 
@@ -46,6 +49,7 @@ _HOMES = {
     "FairPCAPath": "path",
     "Plan": "planning",
     "Release": "release",
+    "TwoSampleResult": "inference",
     "Verification": "auditing",
     "any_classifier_bound": "release",
     "audit": "auditing",
@@ -54,6 +58,7 @@ _HOMES = {
     "load_certificate": "auditing",
     "plan": "planning",
     "show_versions": "versions",
+    "two_sample": "inference",
     "verify": "auditing",
 }
 

@@ -115,9 +115,10 @@ def examine(
             "p_value_adjusted": float(adjusted[j]),
             "p_value_moments": measured.by_chance(j).p_value(h) if rows.n_rows > EXACT_ROWS else math.nan,
             "upper_bound": measured.upper_bound(j, known, confidence),
-            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence)
+            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence + known.correction.doubt)
             if known.kind == "groups"
             else math.nan,
+            "correction": known.correction.scale,
         }
         records.append(record)
     return Findings(records, test.family_wise())

@@ -222,7 +222,7 @@ def gap_of(record: dict[str, Any]) -> float:
 
 def _width(record: dict[str, Any], measures: Sequence[dict[str, Any]], alpha: float) -> float:
     """Return by how much a gap may be larger than rows show it, with probability 1 - alpha; normal limit."""
-    z = float(norm.isf(alpha))
+    z = float(norm.isf(alpha)) * max((each["correction"] for each in measures), default=1.0)
     if "r2" in record:
         return z / math.sqrt(record["n_rows"])
     shares = [side / sum(each["sides"]) for each in measures for side in each["sides"]] or [0.5]

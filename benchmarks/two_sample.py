@@ -1,0 +1,190 @@
+"""`two_sample`: p-values where nothing differs, power beside other packages, time and memory for many rows.
+
+    python benchmarks/two_sample.py                        # about an hour
+    python benchmarks/two_sample.py null power speed       # a part of it
+
+Other packages are looked for in EXTRA_PACKAGES too, a folder for `pip install --target`.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _common import run_parts
+from scipy.stats import cramervonmises_2samp, kstest
+
+from fairpca import two_sample
+
+if "EXTRA_PACKAGES" in os.environ:
+    sys.path += os.environ["EXTRA_PACKAGES"].split(os.pathsep)
+    # numba would take coverage.py of this folder for a package.
+    sys.modules["coverage"] = None
+
+# That 199 permutations are few is known.
+warnings.filterwarnings("ignore", "The number of replications is low")
+
+LEVELS = 0.01, 0.05, 0.1, 0.25, 0.5
+
+NULLS = {
+    "60 + 40, d = 3, log-normal": (60, 40, 3, np.exp),
+    "1,000 + 50, d = 5, discrete": (1000, 50, 5, np.rint),
+    "4,000 + 3,000, d = 4, cubes": (4000, 3000, 4, lambda Z: Z**3),
+    "30,000 + 10,000, d = 4, normal": (30_000, 10_000, 4, np.asarray),
+}
+
+
+def null(draws=1000):
+    for name, (m, n, d, shape) in NULLS.items():
+        rng = np.random.default_rng(0)
+        n_permutations = 199
+        found = []
+        for seed in range(draws):
+            Z = shape(rng.normal(size=(m + n, d)))
+            found.append(two_sample(Z[:m], Z[m:], n_permutations=n_permutations, random_state=seed))
+        p = np.array([each.p_value for each in found])
+        # p has steps: spread over each of them it is uniform where the test is exact.
+        spread = p - rng.random(draws) / (n_permutations + 1)
+        row = {"part": "null", "samples": name, "method": found[0].method, "draws": draws}
+        row |= {f"p <= {level:g}": float(np.mean(p <= level + 1e-9)) for level in LEVELS}
+        yield row | {"kolmogorov_p": float(kstest(spread, "uniform").pvalue)}
+
+
+def shifted(rng, m, n, d):
+    Y = rng.normal(size=(n, d))
+    Y[:, 0] += 0.35 if d == 2 else 0.5
+    return rng.normal(size=(m, d)), Y
+
+
+def scaled(rng, m, n, d):
+    return rng.normal(size=(m, d)), 1.25 * rng.normal(size=(n, d)) if d == 2 else 1.12 * rng.normal(size=(n, d))
+
+
+def turned(rng, m, n, d):
+    Y = rng.normal(size=(n, d))
+    Y[:, 1] = 0.5 * Y[:, 0] + np.sqrt(0.75) * Y[:, 1]
+    return rng.normal(size=(m, d)), Y
+
+
+def fine(rng, m, n, d):
+    """Return a comb of the period 0.8 in one column, which a wide kernel does not see."""
+    X, Y = rng.normal(size=(m, d)), rng.normal(size=(n, d))
+    return X, np.column_stack([np.rint(Y[:, :1] / 0.8) * 0.8 + 0.08 * rng.normal(size=(n, 1)), Y[:, 1:]])
+
+
+def heavy(rng, m, n, d):
+    Y = rng.standard_t(3, size=(n, d))
+    Y[:, 0] += 0.5 if d == 2 else 0.8
+    return rng.standard_t(3, size=(m, d)), Y
+
+
+ALTERNATIVES = {"mean": shifted, "spread": scaled, "correlation": turned, "comb": fine, "mean, heavy tails": heavy}
+
+
+def tests():
+    """Yield the name, version and p-value of each test that is installed."""
+    import scipy
+
+    yield "fairpca.two_sample", "", lambda X, Y, k: two_sample(X, Y, n_permutations=199, random_state=k).p_value
+    yield (
+        "fairpca.two_sample, one scale",
+        "",
+        lambda X, Y, k: two_sample(X, Y, scales=(1.0,), n_permutations=199, random_state=k).p_value,
+    )
+    yield (
+        "scipy.stats.cramervonmises_2samp, each column, Bonferroni",
+        scipy.__version__,
+        lambda X, Y, k: min(
+            1.0, X.shape[1] * min(cramervonmises_2samp(x, y).pvalue for x, y in zip(X.T, Y.T, strict=True))
+        ),
+    )
+    try:
+        import hyppo
+        from hyppo.ksample import MMD, Energy
+    except ImportError as error:
+        print(f"hyppo is left out: {error}")
+    else:
+        for each in (MMD, Energy):
+            yield (
+                f"hyppo.ksample.{each.__name__}",
+                hyppo.__version__,
+                lambda X, Y, k, each=each: each().test(X, Y, reps=199, auto=False, random_state=k)[1],
+            )
+    try:
+        import alibi_detect
+        from alibi_detect.cd import MMDDrift
+    except ImportError as error:
+        print(f"alibi-detect is left out: {error}")
+    else:
+
+        def drift(X, Y, k):
+            np.random.seed(k)  # noqa: NPY002 -- its permutations come from the global generator
+            detector = MMDDrift(X.astype(np.float32), backend="tensorflow", n_permutations=199)
+            return detector.predict(Y.astype(np.float32))["data"]["p_val"]
+
+        yield "alibi_detect.cd.MMDDrift", alibi_detect.__version__, drift
+
+
+def power(draws=300, m=100, n=100):
+    for d in (2, 10):
+        for name, alternative in ALTERNATIVES.items():
+            for test, version, p_value in tests():
+                rng, started = np.random.default_rng(1), time.process_time()
+                p = np.array([p_value(*alternative(rng, m, n, d), seed) for seed in range(draws)])
+                yield {
+                    "part": "power",
+                    "alternative": name,
+                    "m": m,
+                    "n": n,
+                    "d": d,
+                    "test": test,
+                    "version": version,
+                    "draws": draws,
+                    "power": float(np.mean(p <= 0.05)),
+                    "seconds": (time.process_time() - started) / draws,
+                }
+
+
+def speed():
+    """Yield time and memory for mapped files of float32, each in a process of its own."""
+    for d in (2, 10):
+        for rows in (100_000, 1_000_000, 2_000_000):
+            with tempfile.TemporaryDirectory() as folder:
+                paths = [str(Path(folder) / name) for name in ("X.npy", "Y.npy")]
+                for seed, path in enumerate(paths):
+                    np.save(path, np.random.default_rng(seed).normal(size=(rows, d)).astype(np.float32))
+                found = subprocess.run(
+                    [sys.executable, __file__, "--measure", *paths], capture_output=True, text=True, check=True
+                ).stdout.split()
+            yield {
+                "part": "speed",
+                "m": rows,
+                "n": rows,
+                "d": d,
+                "file_mb": 2 * rows * d * 4 / 1e6,
+                "seconds": float(found[0]),
+                "cpu_seconds": float(found[1]),
+                "peak_mb": float(found[2]),
+                "before_mb": float(found[3]),
+            }
+
+
+def measure(first, second):
+    X, Y = (np.load(path, mmap_mode="r") for path in (first, second))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    wall, cpu = time.perf_counter(), time.process_time()
+    two_sample(X, Y, random_state=0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print(time.perf_counter() - wall, time.process_time() - cpu, peak, before)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        measure(*sys.argv[2:])
+    else:
+        run_parts({"null": null, "power": power, "speed": speed}, "two_sample", __doc__)

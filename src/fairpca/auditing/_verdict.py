@@ -273,9 +273,11 @@ def _certainty(audit: Any, found: Sequence[_Attribute]) -> str:
 def _people(audit: Any) -> str:
     names = [measure["name"] for measure in audit.measures]
     more = f" and {len(names) - 3} more comparisons" if len(names) > 3 else ""
+    corrected = any(measure["correction"] > 1.0 for measure in audit.measures)
+    true = ", by the true groups where rates of errors were given" if corrected else ""
     return (
-        f"people like the {audit.n_rows:,} audited, drawn in the same way; compared are {'; '.join(names[:3])}{more}. "
-        "It says nothing of single people."
+        f"people like the {audit.n_rows:,} audited, drawn in the same way; compared are {'; '.join(names[:3])}{more}"
+        f"{true}. It says nothing of single people."
     )
 
 

@@ -12,7 +12,7 @@ from fairpca._utils.progress import Say, say_with
 from fairpca._utils.threads import BLOCK_NUMBERS, MEMORY_NUMBERS, blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS
-from fairpca.inference._compared_rows import ComparedRows
+from fairpca.inference._compared_rows import SAMPLE_ROWS, ComparedRows
 from fairpca.inference._spectrum import N_FREQUENCIES, SobolFeatures
 from fairpca.mmd import EXACT_ROWS, FOUR_SCALES
 from fairpca.rows import Rows, strata_of
@@ -187,9 +187,13 @@ def feature_sums_of_block(
     centre : ndarray of shape (d,)
         Near the middle of all rows, so that features lose no digits to an offset.
     """
-    Z, codes = X - centre, strata_of(attached)
-    made = [features.of(Z, bandwidth) for bandwidth in bandwidths]
-    return np.array([[phi[codes == code].sum(axis=0, dtype=np.float64) for code in (0, 1)] for phi in made])
+    sums = np.zeros((len(bandwidths), 2, 2 * features.frequencies.shape[1]))
+    for batch in gen_batches(len(X), SAMPLE_ROWS):
+        Z, codes = X[batch] - centre, strata_of(attached[batch])
+        for scale, bandwidth in enumerate(bandwidths):
+            phi = features.of(Z, bandwidth)
+            sums[scale] += [phi[codes == code].sum(axis=0, dtype=np.float64) for code in (0, 1)]
+    return sums
 
 
 def _permuted_in_block(rows: ComparedRows, block: AnyArray, n_draws: int, generator: np.random.Generator) -> AnyArray:

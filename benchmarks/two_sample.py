@@ -79,9 +79,9 @@ def turned(rng, m, n, d):
 
 
 def fine(rng, m, n, d):
-    """Return a comb of the period 0.8 in one column, which a wide kernel does not see."""
+    """Return a comb of the period 1.2 in one column, which a wide kernel does not see."""
     X, Y = rng.normal(size=(m, d)), rng.normal(size=(n, d))
-    return X, np.column_stack([np.rint(Y[:, :1] / 0.8) * 0.8 + 0.08 * rng.normal(size=(n, 1)), Y[:, 1:]])
+    return X, np.column_stack([np.rint(Y[:, :1] / 1.2) * 1.2 + 0.08 * rng.normal(size=(n, 1)), Y[:, 1:]])
 
 
 def heavy(rng, m, n, d):
@@ -98,11 +98,12 @@ def tests():
     import scipy
 
     yield "fairpca.two_sample", "", lambda X, Y, k: two_sample(X, Y, n_permutations=199, random_state=k).p_value
-    yield (
-        "fairpca.two_sample, one scale",
-        "",
-        lambda X, Y, k: two_sample(X, Y, scales=(1.0,), n_permutations=199, random_state=k).p_value,
-    )
+    for name, factor in (("the median", 1.0), ("that of hyppo", 2**0.5)):
+        yield (
+            f"fairpca.two_sample, one bandwidth, {name}",
+            "",
+            lambda X, Y, k, f=factor: two_sample(X, Y, scales=(f,), n_permutations=199, random_state=k).p_value,
+        )
     yield (
         "scipy.stats.cramervonmises_2samp, each column, Bonferroni",
         scipy.__version__,

@@ -3,6 +3,7 @@
 
 import math
 
+import dask.array as da
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -115,7 +116,7 @@ def test_probabilities_of_errors_are_turned_within_each_segment():
 
 
 def test_a_fit_meets_its_tolerance_for_the_true_groups():
-    X, _, recorded = people(8000, gap=1.5)
+    X, _, recorded = people(5000, gap=1.5)
     X[:, 0] *= 2.0
     new, true, _ = people(40_000, gap=1.5, seed=1)
     new[:, 0] *= 2.0
@@ -175,6 +176,29 @@ def test_a_chosen_tolerance_is_certified_for_the_true_groups():
         for errors in (None, {"recorded": {"F": 0.2, "M": 0.2}})
     )
     assert right.upper_bound > 1.5 * plain.upper_bound
+
+
+def test_weights_and_blocks_have_the_same_correction():
+    _, _, recorded = people(3000)
+    terms, weight = Terms.named(attribute_error=TRUE), np.random.default_rng(9).uniform(0.5, 1.0, 3000)
+    plain = compare(People(recorded), 3000, terms, 2.0).measures[0].correction
+    blocks = da.from_array(recorded.astype("U1"), chunks=1000)
+    assert compare(People(blocks), (1000, 1000, 1000), terms, 2.0).measures[0].correction == plain
+    # Weights make shares less certain.
+    heavy = compare(People(recorded, sample_weight=weight), 3000, terms, 2.0).measures[0].correction
+    assert plain.scale < heavy.scale < 1.1 * plain.scale
+
+
+def test_noise_that_belongs_to_people_is_certified_for_the_true_groups():
+    X, _, recorded = people(4000, gap=0.1)
+    levels = []
+    for errors in (None, {"recorded": {"F": 0.15, "M": 0.15}}):
+        release = Release("noise", attribute_error=errors, random_state=0).fit(X[:2000, :1])
+        release.certify(X[2000:, :1], sensitive_features=recorded[2000:], target=0.2)
+        levels.append(release.level_)
+        bound = release.certificate_
+        assert bound.measures[0]["distance"] + bound.measures[0]["slack"] <= 0.2
+    assert levels[1] > levels[0]
 
 
 @pytest.mark.parametrize("way", ["recorded", "true", "estimated"])

@@ -280,7 +280,7 @@ def check_terms(where: str, terms: dict[str, Any]) -> None:
     """
     try:
         Terms.named(**terms)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{where} asks for a comparison that is unknown here: {error}") from None
 
 

@@ -166,7 +166,8 @@ class _Attribute:
         p_value = min((each["p_value_adjusted"] for each in measures), default=1.0)
         best = max(tried, key=gap_of, default=None)
         shown = 0.0 if best is None else gap_of(best)
-        width = max((_width(each, measures, alpha / len(tried)) for each in tried), default=math.nan)
+        sampling = alpha - max((each["doubt"] for each in measures), default=0.0)
+        width = max((_width(each, measures, sampling / len(tried)) for each in tried), default=math.nan)
         sees = best is not None and min(each["p_value"] for each in tried) * len(audit.adversaries) < alpha
         reveals = (shown > limit and sees) or (excess > limit and p_value < alpha)
         bound = math.inf if audit.any_classifier is None else audit.any_classifier.upper_bound

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -160,7 +160,7 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     masses = read_weights(people.sample_weight, rows)
     if people.sensitive_features is None:
         return Compared(_attached(Cells.of([], masses, _zeros(rows)), masses, []), None, (), {}, ())
-    attributes, errors = _attributes(people, rows, terms)
+    attributes = _attributes(people, rows, terms)
     labels, controls = _labels(people, rows, terms), _controls(people, rows)
     groups = [column for column in attributes if isinstance(column, LabelColumn)]
     numbers = [in_ranks(column, masses) for column in attributes if isinstance(column, NumberColumn)]
@@ -168,13 +168,13 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     attached = _attached(cells, masses, numbers)
     among = terms.notion.among(labels[0].labels.tolist() if labels else [], terms.favourable)
     compared_among = segments(among, cells.labels[:, len(groups)] if labels else None, controls, cells)
-    measures, left_out = _of_groups(groups, errors, cells, compared_among, terms)
+    measures, left_out = _of_groups(groups, cells, compared_among, terms)
     for position, number in enumerate(numbers, start=MASS + 1):
         measures += dependences(number.name, position, attached, compared_among, terms.min_group_size)
     named = tuple(with_full_names(measures))
     heaviest = None if masses is None else cells.sums.heaviest
     comparison = Comparison.of(cells.sums.masses, [each.measured for each in named], tolerance, heaviest)
-    known = _known(groups, errors, numbers) if isinstance(rows, int) else ()
+    known = _known(groups, numbers) if isinstance(rows, int) else ()
     exchangeable = _exchangeable(cells, len(groups))
     return Compared(attached, comparison, named, _kinds(attributes), tuple(left_out), known, exchangeable)
 
@@ -186,16 +186,12 @@ def _exchangeable(cells: Cells, n_groups: int) -> IntArray:
 
 
 def _of_groups(
-    groups: Sequence[LabelColumn],
-    errors: Sequence[ErrorRates | None],
-    cells: Cells,
-    compared_among: Sequence[Segment],
-    terms: Terms,
+    groups: Sequence[LabelColumn], cells: Cells, compared_among: Sequence[Segment], terms: Terms
 ) -> tuple[list[Measure], list[str]]:
     """Return the measures that compare groups, and what is left out, in words."""
     measures: list[Measure] = []
     left_out: list[str] = []
-    for attribute in group_attributes(groups, errors, cells, terms.sensitive == "intersections"):
+    for attribute in group_attributes(groups, cells, terms.sensitive == "intersections"):
         found = [group_measures(attribute, segment, cells, terms.notion, terms.rule) for segment in compared_among]
         words = list(chain.from_iterable(each for _, each in found))
         if not any(each for each, _ in found):
@@ -212,35 +208,29 @@ def _kinds(attributes: Sequence[Column]) -> dict[str, str]:
     }
 
 
-def _known(
-    groups: Sequence[LabelColumn], errors: Sequence[ErrorRates | None], numbers: Sequence[NumberColumn]
-) -> tuple[KnownAttribute, ...]:
+def _known(groups: Sequence[LabelColumn], numbers: Sequence[NumberColumn]) -> tuple[KnownAttribute, ...]:
     by_group = [
-        KnownAttribute(column.name, column.codes[:, 0], False, tuple(map(str, column.labels)), rates)
-        for column, rates in zip(groups, errors, strict=True)
+        KnownAttribute(column.name, column.codes[:, 0], False, tuple(map(str, column.labels)), column.errors)
+        for column in groups
     ]
     return (*by_group, *(KnownAttribute(column.name, column.values[:, 0], is_continuous=True) for column in numbers))
 
 
-def _attributes(
-    people: People, rows: int | tuple[int, ...], terms: Terms
-) -> tuple[list[Column], list[ErrorRates | None]]:
-    """Return the attributes, and what is known of the errors of those that are groups."""
+def _attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:
     named = columns_of(people.sensitive_features, "sensitive_features")
     names = [name for name, _ in named]
     readings = [
         Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind, terms.missing, True)
         for name, kind in zip(names, terms.kinds_of(names), strict=True)
     ]
-    found, errors = [], []
+    found = []
     for column, reading, rates in zip(named, readings, terms.errors_of(names), strict=True):
         read = _read(*column, rows, reading)
-        if isinstance(read, LabelColumn):
-            errors.append(rates)
         if rates is not None:
             rates.check_groups(reading.argument, [str(label) for label in getattr(read, "labels", [])])
+            read = replace(_as_labels(read), errors=rates)
         found.append(read)
-    return found, errors
+    return found
 
 
 def _labels(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[LabelColumn]:

@@ -105,17 +105,13 @@ class Measure:
         }
 
 
-def group_attributes(
-    columns: Sequence[LabelColumn], errors: Sequence[ErrorRates | None], cells: Cells, crossed: bool
-) -> list[GroupAttribute]:
+def group_attributes(columns: Sequence[LabelColumn], cells: Cells, crossed: bool) -> list[GroupAttribute]:
     """Return the attributes that are compared as groups.
 
     Parameters
     ----------
     columns : sequence of LabelColumn
         The protected attributes, the first columns of the cells.
-    errors : sequence of ErrorRates or None
-        How often groups of each are recorded wrongly.
     cells : Cells
         The cells.
     crossed : bool
@@ -123,8 +119,8 @@ def group_attributes(
     """
     if not (crossed and len(columns) > 1):
         return [
-            GroupAttribute(column.name, [str(label) for label in column.labels], cells.labels[:, k], rates)
-            for k, (column, rates) in enumerate(zip(columns, errors, strict=True))
+            GroupAttribute(column.name, [str(label) for label in column.labels], cells.labels[:, k], column.errors)
+            for k, column in enumerate(columns)
         ]
     own = cells.labels[:, : len(columns)]
     complete = np.all(own >= 0, axis=1)

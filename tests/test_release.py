@@ -155,7 +155,8 @@ def test_known_errors_of_the_attribute_widen_the_bound():
     rng = np.random.default_rng(0)
     group, cell = rng.integers(0, 2, 4000), rng.integers(0, 4, 4000)
     plain = any_classifier_bound(cell, sensitive_features=group).upper_bound
-    wrong = any_classifier_bound(cell, sensitive_features=group, attribute_error=(0.1, 0.05)).upper_bound
+    rates = {"recorded": {"0": 0.1, "1": 0.05}}
+    wrong = any_classifier_bound(cell, sensitive_features=group, attribute_error=rates).upper_bound
     assert wrong == pytest.approx(plain / 0.85)
 
 
@@ -384,9 +385,6 @@ def test_what_cannot_be_promised_is_refused_in_a_sentence():
         release.certify(Z[1000:], sensitive_features=None)
     with pytest.raises(ValueError, match="cut it into ranges"):
         any_classifier_bound(np.arange(1000) % 3, sensitive_features=Z[:1000, 0])
-    for error in ((0.5, 0.6), 0.1, (0.1, -0.1)):
-        with pytest.raises(ValueError, match="attribute_error"):
-            any_classifier_bound(np.arange(1000) % 3, sensitive_features=group[:1000], attribute_error=error)
     with pytest.raises(ValueError, match="largest_weight"):
         any_classifier_bound(
             np.arange(1000) % 3, sensitive_features=group[:1000], sample_weight=np.full(1000, 2.0), largest_weight=1.0

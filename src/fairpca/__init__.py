@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairpca.auditing import AuditResult, Certificate, Monitor, Verification, audit, load_certificate, verify
     from fairpca.estimator import FairPCA
+    from fairpca.inference import TwoSampleResult, two_sample
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
     from fairpca.release import Release, any_classifier_bound
@@ -27,6 +28,7 @@ __all__ = [
     "Monitor",
     "Plan",
     "Release",
+    "TwoSampleResult",
     "Verification",
     "__version__",
     "any_classifier_bound",
@@ -36,6 +38,7 @@ __all__ = [
     "load_certificate",
     "plan",
     "show_versions",
+    "two_sample",
     "verify",
 ]
 
@@ -48,6 +51,7 @@ _HOMES = {
     "Monitor": "auditing",
     "Plan": "planning",
     "Release": "release",
+    "TwoSampleResult": "inference",
     "Verification": "auditing",
     "any_classifier_bound": "release",
     "audit": "auditing",
@@ -56,6 +60,7 @@ _HOMES = {
     "load_certificate": "auditing",
     "plan": "planning",
     "show_versions": "versions",
+    "two_sample": "inference",
     "verify": "auditing",
 }
 

@@ -90,6 +90,13 @@ class FairPCA(Portable, LinearProjection):
     missing : {"refuse", "group", "leave"}, default="refuse"
         What becomes of rows without an attribute: an error counts them; they are a group; or they count for the
         variance but not in the comparison by that attribute.
+    attribute_error : mapping or None, default=None
+        How often people of two groups are recorded as the other, by attribute: ``{"sex": {"recorded": {"F": 0.02,
+        "M": 0.05}}}`` where of those recorded as F 2 % are of the other group, ``{"sex": {"true": {"F": 0.02, "M":
+        0.05}}}`` where of those who are F 2 % are recorded as the other, or ``{"sex": {"epsilon": 1.0}}`` for
+        randomised response. A share may be an interval; `fairpca.comparison.estimate_error_rates` has one from people
+        of whom both are known. Errors must not depend on `X`, given the true group. Then MMD^2 of the recorded groups
+        is (1 - a - b)^2 times that of the true ones, and all that is said and asked speaks of the true ones.
     solver : {"budget", "repms"} or solver object, default="budget"
         "budget" keeps as much variance as the tolerance allows, by a second-order method; "repms" is Algorithm 1 of
         the paper. `fairpca.solvers.Budget` and `fairpca.solvers.REPMS` have their settings.
@@ -230,6 +237,7 @@ class FairPCA(Portable, LinearProjection):
         min_group_size: int = 5,
         small_groups: str = "refuse",
         missing: str = "refuse",
+        attribute_error: Any = None,
         solver: Any = "budget",
         mmd: str = "auto",
         bandwidth: Any = "median",
@@ -248,6 +256,7 @@ class FairPCA(Portable, LinearProjection):
         self.min_group_size = min_group_size
         self.small_groups = small_groups
         self.missing = missing
+        self.attribute_error = attribute_error
         self.solver = solver
         self.mmd = mmd
         self.bandwidth = bandwidth

@@ -3,6 +3,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from fairpca._utils.checks import check_name
 from fairpca._utils.threads import run_all, single_threaded_blas
-from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.comparison import KnownAttribute
 
 MOST_ROWS = {"linear": 100_000, "svm": 5_000, "boosting": 100_000, "neighbours": 20_000}
@@ -211,7 +212,23 @@ def _permuted(truth: AnyArray, predicted: AnyArray, seed: int, n_permutations: i
     return float((1 + np.sum(np.asarray(permutations) >= own - 1e-12)) / (1 + n_permutations))
 
 
-def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int, n_folds: int = 5) -> dict[str, float] | None:
+def against_true_groups(record: dict[str, Any], scale: float) -> dict[str, Any]:
+    """Return what an adversary would score against the true groups: AUC - 1/2 of recorded ones is smaller by the scale.
+
+    Parameters
+    ----------
+    record : dict
+        Of `try_classifier` or `try_regressor`.
+    scale : float
+        1 / (1 - a - b), see `ErrorRates`.
+    """
+    scores = {name: record[name] for name in ("auc", "balanced_accuracy") if name in record}
+    return record | {name: min(1.0, 0.5 + scale * (score - 0.5)) for name, score in scores.items()}
+
+
+def parity_gaps(
+    Z: FloatArray, y: AnyArray, attribute: KnownAttribute, seed: int, n_folds: int = 5
+) -> dict[str, float] | None:
     """Return accuracy and gaps between groups of a logistic regression of two labels, on rows it was not fitted to.
 
     Parameters
@@ -220,8 +237,8 @@ def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int, n_folds
         Projections.
     y : ndarray of shape (n,)
         Labels; of other than two, or fewer rows with one of them than folds, there is nothing to say.
-    groups : ndarray of int of shape (n,)
-        The group of each row; -1 for rows of none.
+    attribute : KnownAttribute
+        The groups.
     seed : int
         Of the folds.
     n_folds : int, default=5
@@ -232,20 +249,21 @@ def parity_gaps(Z: FloatArray, y: AnyArray, groups: AnyArray, seed: int, n_folds
         return None
     if len(Z) > MOST_ROWS["linear"]:
         chosen = np.random.default_rng(seed).choice(len(Z), MOST_ROWS["linear"], replace=False)
-        Z, codes, groups = Z[chosen], codes[chosen], groups[chosen]
+        Z, codes, attribute = Z[chosen], codes[chosen], replace(attribute, values=attribute.values[chosen])
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     predicted = cross_val_predict(model, Z, codes, cv=folds)
     return {
         "accuracy": float(accuracy_score(codes, predicted)),
-        "demographic_parity": _gap(predicted, np.ones(len(Z), dtype=bool), groups),
-        "equal_opportunity": _gap(predicted, codes == 1, groups),
-        "equalized_odds": max(_gap(predicted, codes == 1, groups), _gap(predicted, codes == 0, groups)),
+        "demographic_parity": _gap(predicted, np.ones(len(Z), dtype=bool), attribute),
+        "equal_opportunity": _gap(predicted, codes == 1, attribute),
+        "equalized_odds": max(_gap(predicted, codes == 1, attribute), _gap(predicted, codes == 0, attribute)),
     }
 
 
-def _gap(predicted: AnyArray, among: Any, groups: AnyArray) -> float:
+def _gap(predicted: AnyArray, among: BoolArray, attribute: KnownAttribute) -> float:
     """Return the largest difference between groups in the share of positive predictions."""
+    groups = attribute.values
     rates = [predicted[among & (groups == group)] for group in np.unique(groups[groups >= 0])]
     shares = [float(rate.mean()) for rate in rates if len(rate)]
-    return max(shares) - min(shares) if len(shares) > 1 else float("nan")
+    return min(1.0, attribute.scale_among(among) * (max(shares) - min(shares))) if len(shares) > 1 else float("nan")

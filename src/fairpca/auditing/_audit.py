@@ -11,7 +11,7 @@ from fairpca._utils.checks import check_bandwidth, check_confidence, check_integ
 from fairpca._utils.progress import say_with
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
-from fairpca.auditing._adversaries import ADVERSARIES, attempts, check_adversaries, parity_gaps
+from fairpca.auditing._adversaries import ADVERSARIES, against_true_groups, attempts, check_adversaries, parity_gaps
 from fairpca.auditing._promise import bound_for_every_classifier
 from fairpca.auditing._reduction import Origin, learned, model_digest, overlap_of, projections, rows_digest
 from fairpca.auditing._result import AuditResult, Settings, examine
@@ -73,7 +73,8 @@ def audit(
         Draws permutations, frequencies, samples and halves.
     **terms : dict
         How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `min_group_size`,
-        `small_groups`, `missing`; by default as the reduction was fitted, if it is of this package.
+        `small_groups`, `missing`, `attribute_error`; by default as the reduction was fitted, if it is of this package.
+        With `attribute_error` all figures but p-values speak of the true groups.
 
     Returns
     -------
@@ -111,6 +112,7 @@ def audit(
     check_integer("n_permutations", n_permutations, least=19)
     sigma = None if bandwidth is None else check_bandwidth(bandwidth)
     check_confidence(confidence)
+    chosen.check_confidence(confidence)
     seed = int(check_random_state(random_state).randint(2**31))
     people = People(sensitive_features, y, control_features, sample_weight)
     settings = Settings(names, confidence, n_permutations, sigma, seed, say_with(callback))
@@ -196,7 +198,11 @@ def _adversaries(Z: FloatArray, compared: Compared, settings: Settings) -> list[
         return []
     settings.say(f"adversaries: {', '.join(settings.adversaries)}")
     found = zip(tried, attempts(tried, settings.seed), strict=True)
-    return [{"attribute": attribute.name} | record for (_, _, attribute), record in found if record is not None]
+    return [
+        {"attribute": attribute.name} | against_true_groups(record, attribute.scale_among())
+        for (_, _, attribute), record in found
+        if record is not None
+    ]
 
 
 def _parity(Z: FloatArray, y: Any, compared: Compared, settings: Settings) -> list[dict[str, Any]]:
@@ -206,7 +212,7 @@ def _parity(Z: FloatArray, y: Any, compared: Compared, settings: Settings) -> li
     labels = column_or_1d(np.asarray(y))
     found = []
     for attribute in compared.known:
-        gaps = None if attribute.is_continuous else parity_gaps(Z, labels, attribute.values, settings.seed)
+        gaps = None if attribute.is_continuous else parity_gaps(Z, labels, attribute, settings.seed)
         if gaps is not None:
             found.append({"attribute": attribute.name} | gaps)
     return found

@@ -198,6 +198,8 @@ class Certificate:
                 f"No decision made from it alone has a gap above {self.any_classifier['upper_bound']:.3g}, and no "
                 f"classifier a balanced accuracy above {self.any_classifier['balanced_accuracy']:.3g}."
             )
+        if "attribute_error" in self.terms:
+            lines.append("It speaks of the true groups: the recorded are wrong at the rates in its terms.")
         lines += [self.failed] if self.failed else []
         lines.append(f"Bandwidth {self.bandwidth:.4g}. Check it with fairpca.verify, on these rows or on others.")
         return "\n".join(lines)

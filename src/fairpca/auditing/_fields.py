@@ -30,7 +30,7 @@ from fairpca._utils.schema import (
     parse,
     whole,
 )
-from fairpca.comparison import Terms
+from fairpca.comparison import Terms, plain_errors
 from fairpca.inference import LEAST_ROWS
 from fairpca.versions import environment
 
@@ -97,7 +97,8 @@ TERMS: dict[str, Kind] = {
     "small_groups": TEXT,
     "missing": TEXT,
 }
-
+ERRORS: dict[str, Kind] = {"attribute_error": TABLE}
+"""Stands in terms where groups are recorded wrongly."""
 
 PROMISE_FIELDS: dict[str, Kind] = {
     "promise": TEXT,
@@ -150,7 +151,7 @@ def check_promise(where: str, record: Mapping[str, Any]) -> None:
         The fields.
     """
     check_fields(where, record, PROMISE_FIELDS)
-    check_fields(f"{where}, terms,", record["terms"], TERMS)
+    check_fields(f"{where}, terms,", record["terms"], TERMS | (ERRORS if "attribute_error" in record["terms"] else {}))
     for number, measure in enumerate(record["measures"]):
         check_fields(f"{where}, measure {number},", measure, PROMISED)
 
@@ -166,7 +167,7 @@ def check_certificate(where: str, record: Mapping[str, Any]) -> None:
         The fields.
     """
     check_fields(where, record, CERTIFICATE)
-    check_fields(f"{where}, terms,", record["terms"], TERMS)
+    check_fields(f"{where}, terms,", record["terms"], TERMS | (ERRORS if "attribute_error" in record["terms"] else {}))
     for number, measure in enumerate(record["measures"]):
         check_fields(f"{where}, measure {number},", measure, MEASURE)
     for number, found in enumerate(record["adversaries"]):
@@ -271,7 +272,7 @@ def check_terms(where: str, terms: dict[str, Any]) -> None:
     """
     try:
         Terms.named(**terms)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{where} asks for a comparison that is unknown here: {error}") from None
 
 
@@ -293,4 +294,6 @@ def plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
     if not (label is None or isinstance(label, str | bool | int | float)):
         raise ValueError(f"favourable={label!r} cannot be written as plain text; labels that are texts or numbers can.")
     plain = kinds if isinstance(kinds, str) else {str(name): kind for name, kind in kinds.items()}
-    return terms | {"favourable": label, "sensitive_kind": plain, "min_group_size": int(terms["min_group_size"])}
+    found = terms | {"favourable": label, "sensitive_kind": plain, "min_group_size": int(terms["min_group_size"])}
+    errors = plain_errors(found.pop("attribute_error"))
+    return found | ({"attribute_error": errors} if errors else {})

@@ -115,9 +115,11 @@ def examine(
             "p_value_adjusted": float(adjusted[j]),
             "p_value_moments": measured.by_chance(j).p_value(h) if rows.n_rows > EXACT_ROWS else math.nan,
             "upper_bound": measured.upper_bound(j, known, confidence),
-            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence)
+            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence + known.correction.doubt)
             if known.kind == "groups"
             else math.nan,
+            "correction": known.correction.scale,
+            "doubt": known.correction.doubt,
         }
         records.append(record)
     return Findings(records, test.family_wise())
@@ -138,6 +140,8 @@ class AuditResult:
         `excess`, the `unbiased` estimate, p-values at the bandwidth (`p_value`), over scales (`p_value_scales`), with
         all measures counted (`p_value_adjusted`), and by the limit law (`p_value_moments`, beyond 5,000 rows); the
         `upper_bound` U of the population's MMD^2, and the `finite_sample_bound`, which is wider and needs no limit.
+        Where groups are recorded wrongly, `correction` is how many times further apart the true ones are taken to be,
+        and `doubt` the probability, part of that of the bounds, that it is more; else 1 and 0.
     adversaries : list of dict
         One for each adversary and attribute: `attribute`, `adversary`, `n_rows`, `auc` and `balanced_accuracy` or `r2`,
         and `p_value`.

@@ -166,7 +166,8 @@ class _Attribute:
         p_value = min((each["p_value_adjusted"] for each in measures), default=1.0)
         best = max(tried, key=gap_of, default=None)
         shown = 0.0 if best is None else gap_of(best)
-        width = max((_width(each, measures, alpha / len(tried)) for each in tried), default=math.nan)
+        sampling = alpha - max((each["doubt"] for each in measures), default=0.0)
+        width = max((_width(each, measures, sampling / len(tried)) for each in tried), default=math.nan)
         sees = best is not None and min(each["p_value"] for each in tried) * len(audit.adversaries) < alpha
         reveals = (shown > limit and sees) or (excess > limit and p_value < alpha)
         bound = math.inf if audit.any_classifier is None else audit.any_classifier.upper_bound
@@ -222,7 +223,7 @@ def gap_of(record: dict[str, Any]) -> float:
 
 def _width(record: dict[str, Any], measures: Sequence[dict[str, Any]], alpha: float) -> float:
     """Return by how much a gap may be larger than rows show it, with probability 1 - alpha; normal limit."""
-    z = float(norm.isf(alpha))
+    z = float(norm.isf(alpha)) * max((each["correction"] for each in measures), default=1.0)
     if "r2" in record:
         return z / math.sqrt(record["n_rows"])
     shares = [side / sum(each["sides"]) for each in measures for side in each["sides"]] or [0.5]
@@ -277,9 +278,11 @@ def _certainty(audit: Any, found: Sequence[_Attribute]) -> str:
 def _people(audit: Any) -> str:
     names = [measure["name"] for measure in audit.measures]
     more = f" and {len(names) - 3} more comparisons" if len(names) > 3 else ""
+    corrected = any(measure["correction"] > 1.0 for measure in audit.measures)
+    true = ", by the true groups where rates of errors were given" if corrected else ""
     return (
-        f"people like the {audit.n_rows:,} audited, drawn in the same way; compared are {'; '.join(names[:3])}{more}. "
-        "It says nothing of single people."
+        f"people like the {audit.n_rows:,} audited, drawn in the same way; compared are {'; '.join(names[:3])}{more}"
+        f"{true}. It says nothing of single people."
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 TABLE, PEOPLE, FIT, GATE = "The table", "The people", "The fit", "The gate"
 COLUMNS = "COL[,COL]"
 LIMITS = "auc=0.6,mmd2=0.01"
+ERRORS = '{"sex": {"recorded": {"F": 0.02, "M": 0.05}}}'
 
 Seed = Annotated[int, typer.Option(help="Random seed.", min=0, max=2**32 - 1)]
 HeldOutShare = Annotated[
@@ -209,6 +211,10 @@ class Terms:
     )
     small_groups: Annotated[str, _fit(text="Groups of fewer than 5 rows: refuse, merge or leave.")] = "refuse"
     missing_sensitive: Annotated[str, _fit(text="Rows without an attribute: refuse, group or leave.")] = "refuse"
+    attribute_error: Annotated[
+        str | None,
+        _fit(text=f"How often two groups are recorded wrongly: {ERRORS}.", metavar="JSON"),
+    ] = None
 
     def terms(self, labels: AnyArray | None) -> dict[str, Any]:
         """Return how people are compared, as parameters of `FairPCA`, its path and audits.
@@ -229,6 +235,7 @@ class Terms:
             "sensitive_kind": dict.fromkeys(names(self.continuous), "continuous") or "auto",
             "small_groups": self.small_groups,
             "missing": self.missing_sensitive,
+            "attribute_error": None if self.attribute_error is None else _read(self.attribute_error),
         }
         Comparison.named(**terms)
         return terms
@@ -394,6 +401,14 @@ def _check_sensitive(option: str, named: Iterable[str], roles: Roles) -> None:
     for name in named:
         if name not in roles.sensitive:
             raise ValueError(f"--{option} names {name!r}, which is not among --sensitive {', '.join(roles.sensitive)}.")
+
+
+def _read(text: str) -> Any:
+    """Return what JSON says of errors."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"--attribute-error {text!r} is no JSON ({error}), such as {ERRORS}.") from None
 
 
 def _label(text: str, labels: AnyArray | None) -> Any:

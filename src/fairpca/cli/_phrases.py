@@ -38,6 +38,7 @@ PHRASES = {
     r"\bsample_weight\b": "--weight",
     r"\bsensitive_kind=[\"']continuous[\"']": "--continuous",
     r"\bsensitive_kind\b": "--continuous",
+    r"\battribute_error\b": "--attribute-error",
     r"name it by favourable=": "name it with --favourable",
     r"a label of y\b": "a label of --label",
     r"pass them as y, one for each row": "name their column with --label",

@@ -26,7 +26,7 @@ FILES = {
 }
 """What is written for a promise, and what it is called."""
 
-TERMS = ("fairness", "favourable", "sensitive", "min_group_size", "small_groups", "missing")
+TERMS = ("fairness", "favourable", "sensitive", "min_group_size", "small_groups", "missing", "attribute_error")
 
 NOTHING = "Nothing was written; a larger --held-out certifies on more rows."
 

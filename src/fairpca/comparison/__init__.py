@@ -15,6 +15,12 @@ from fairpca.comparison._comparison import (
     Dependence as Dependence,
     Strata as Strata,
 )
+from fairpca.comparison._errors import (
+    DOUBT as DOUBT,
+    Correction as Correction,
+    estimate_error_rates,
+    plain_errors as plain_errors,
+)
 from fairpca.comparison._measures import Measure as Measure
 from fairpca.comparison._sides import NamedSides as NamedSides
 from fairpca.comparison._terms import (
@@ -38,4 +44,12 @@ from fairpca.comparison._weights import (
     masses_of as masses_of,
 )
 
-__all__ = ["Among", "DemographicParity", "EqualOpportunity", "EqualizedOdds", "Notion", "against_others"]
+__all__ = [
+    "Among",
+    "DemographicParity",
+    "EqualOpportunity",
+    "EqualizedOdds",
+    "Notion",
+    "against_others",
+    "estimate_error_rates",
+]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
+from fairpca.comparison._errors import ErrorRates
 
 _ALLOWED = (
     "must hold one label for each row: a list, a numpy, pyarrow or Dask array, a pandas, polars or Dask series, or a "
@@ -251,12 +252,15 @@ class LabelColumn:
         Their rows.
     codes : ndarray of int, or dask.array.Array, of shape (n, 1)
         The number of the label of each row; -1 where it has none.
+    errors : ErrorRates or None, default=None
+        How often labels are wrong.
     """
 
     name: str
     labels: AnyArray
     counts: IntArray
     codes: Any
+    errors: ErrorRates | None = None
 
 
 @dataclass(frozen=True, eq=False)

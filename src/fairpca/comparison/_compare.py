@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -15,6 +15,7 @@ from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
 from fairpca.comparison._comparison import Comparison
 from fairpca.comparison._dask_columns import read_column_beside
+from fairpca.comparison._errors import ErrorRates
 from fairpca.comparison._measures import (
     Measure,
     Segment,
@@ -44,12 +45,23 @@ class KnownAttribute:
         Which of the two.
     labels : tuple of str, default=()
         What the groups are called, in the order of their numbers.
+    errors : ErrorRates or None, default=None
+        How often groups are recorded wrongly.
     """
 
     name: str
     values: AnyArray
     is_continuous: bool
     labels: tuple[str, ...] = ()
+    errors: ErrorRates | None = None
+
+    def scale_among(self, rows: BoolArray | slice = slice(None)) -> float:
+        """Return how many times larger a difference of the true groups is than that of the recorded ones, on rows."""
+        if self.errors is None:
+            return 1.0
+        values = self.values[rows]
+        sizes = np.bincount(values[values >= 0], minlength=2)
+        return self.errors.correction(self.labels, sizes, sizes.sum()).scale if sizes.all() else 1.0
 
     def proxies(self, X: Any) -> BoolArray:
         """Tell which columns reveal the attribute: functions of the groups, or monotone in the numbers, on all rows.
@@ -169,7 +181,10 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     kinds = {each.name or "sensitive_features": "groups" if each in groups else "continuous" for each in attributes}
     known: list[KnownAttribute] = []
     if isinstance(rows, int):
-        known = [KnownAttribute(each.name, each.codes[:, 0], False, tuple(map(str, each.labels))) for each in groups]
+        known = [
+            KnownAttribute(each.name, each.codes[:, 0], False, tuple(map(str, each.labels)), each.errors)
+            for each in groups
+        ]
         known += [KnownAttribute(each.name, each.values[:, 0], is_continuous=True) for each in numbers]
     lacking = cells.labels[:, : len(groups)] < 0
     exchangeable = distinct_cells(np.hstack([lacking, cells.labels[:, len(groups) :]]))[1]
@@ -198,11 +213,20 @@ def _of_groups(
 def _columns(argument: str, table: Any, rows: int | tuple[int, ...], terms: Terms | None = None) -> list[Column]:
     """Return the columns that were passed as an argument, checked and coded; with terms those of attributes."""
     named = columns_of(table, argument)
-    kinds = ["groups"] * len(named) if terms is None else terms.kinds_of([name for name, _ in named])
+    names = [name for name, _ in named]
+    kinds = ["groups"] * len(named) if terms is None else terms.kinds_of(names)
+    errors = [None] * len(named) if terms is None else terms.errors_of(names)
     missing = "refuse" if terms is None else terms.missing
-    wheres = [f"{argument}[{name!r}]" if len(named) > 1 else argument for name, _ in named]
-    readings = [Reading(where, kind, missing, terms is not None) for where, kind in zip(wheres, kinds, strict=True)]
-    return [_read(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]
+    found = []
+    for column, kind, rates in zip(named, kinds, errors, strict=True):
+        where = f"{argument}[{column[0]!r}]" if len(named) > 1 else argument
+        read = _read(*column, rows, Reading(where, kind, missing, terms is not None))
+        if rates is not None:
+            rates.check_groups(where, [str(label) for label in getattr(read, "labels", [])])
+            assert isinstance(read, LabelColumn)
+            read = replace(read, errors=rates)
+        found.append(read)
+    return found
 
 
 def _read(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:

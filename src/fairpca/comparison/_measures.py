@@ -14,6 +14,7 @@ from fairpca._utils.typing import BoolArray, FloatArray, IntArray
 from fairpca.comparison._cells import Cells, distinct_cells
 from fairpca.comparison._columns import MOST_GROUPS, LabelColumn, NumberColumn, listed
 from fairpca.comparison._comparison import Contrast, Dependence, Strata
+from fairpca.comparison._errors import RIGHT, Correction, ErrorRates
 from fairpca.comparison._terms import Among, Terms
 from fairpca.comparison._weights import DenseColumns, Ranks, features_of, masses_of
 from fairpca.rows import compute, is_dask, strata_of
@@ -31,11 +32,14 @@ class GroupAttribute:
         Its values.
     of_cells : ndarray of int of shape (n_cells,)
         The number of the value of each cell; -1 where there is none.
+    errors : ErrorRates or None, default=None
+        How often its groups are recorded wrongly.
     """
 
     name: str
     labels: list[str]
     of_cells: IntArray
+    errors: ErrorRates | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,8 @@ class Measure:
         Their mass.
     sides : tuple of int
         Rows on each side of what is compared; of a continuous attribute there are no sides.
+    correction : Correction
+        What follows from groups that are recorded wrongly: the weights are those of the true groups.
     """
 
     measured: Contrast | Dependence
@@ -84,6 +90,7 @@ class Measure:
     n_rows: int
     weight: float
     sides: tuple[int, ...] = ()
+    correction: Correction = RIGHT
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record: what is compared, among whom, and how many rows."""
@@ -112,7 +119,7 @@ def group_attributes(columns: Sequence[LabelColumn], cells: Cells, crossed: bool
     """
     if not (crossed and len(columns) > 1):
         return [
-            GroupAttribute(column.name, [str(label) for label in column.labels], cells.labels[:, k])
+            GroupAttribute(column.name, [str(label) for label in column.labels], cells.labels[:, k], column.errors)
             for k, column in enumerate(columns)
         ]
     own = cells.labels[:, : len(columns)]
@@ -183,14 +190,18 @@ def group_measures(
     taking_part = of_cells >= 0
     shares = np.zeros(len(of_cells))
     shares[taking_part] = cells.sums.masses[taking_part] / strata.sizes[of_cells[taking_part]]
-    measures = []
+    measures, correction = [], RIGHT
+    if attribute.errors is not None:
+        n_rows = strata.sizes.sum() / cells.sums.heaviest[taking_part].max()
+        correction = attribute.errors.correction(labels, strata.sizes, n_rows)
     for contrast in terms.notion.contrasts(strata):
-        columns = np.where(taking_part[:, None], shares[:, None] * contrast.columns[of_cells], 0.0)
+        columns = correction.scale * shares[:, None] * contrast.columns[of_cells]
+        columns = np.where(taking_part[:, None], columns, 0.0)
         used = np.any(columns != 0, axis=1)
         measured = replace(contrast, columns=columns, attribute=attribute.name)
         n_rows, weight = int(cells.sums.rows[used].sum()), float(cells.sums.masses[used].sum())
         sides = tuple(int(cells.sums.rows[np.any(side, axis=1)].sum()) for side in (columns > 0, columns < 0))
-        measures.append(Measure(measured, segment.name, "groups", n_rows, weight, sides))
+        measures.append(Measure(measured, segment.name, "groups", n_rows, weight, sides, correction))
     return measures, left_out
 
 

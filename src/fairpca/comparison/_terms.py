@@ -12,6 +12,7 @@ from fairpca._utils.checks import check_integer, check_name
 from fairpca._utils.typing import FloatArray
 from fairpca.comparison._columns import as_array
 from fairpca.comparison._comparison import Contrast, Strata
+from fairpca.comparison._errors import ErrorRates, read_errors
 from fairpca.rows import is_dask, is_dask_frame
 
 KINDS = "auto", "groups", "continuous"
@@ -236,6 +237,8 @@ class Terms:
         What becomes of smaller ones.
     missing : {"refuse", "group", "leave"}, default="refuse"
         What becomes of rows without an attribute.
+    attribute_error : mapping or None, default=None
+        How often groups are recorded wrongly.
     """
 
     fairness: Any = "demographic_parity"
@@ -245,6 +248,7 @@ class Terms:
     min_group_size: int = 5
     small_groups: str = "refuse"
     missing: str = "refuse"
+    attribute_error: Any = None
 
     @classmethod
     def of(cls, parameters: Any) -> "Terms":
@@ -285,6 +289,23 @@ class Terms:
         kinds = self.sensitive_kind.values() if isinstance(self.sensitive_kind, Mapping) else [self.sensitive_kind]
         for kind in kinds:
             check_name("sensitive_kind", kind, KINDS)
+        if read_errors(self.attribute_error) and self.sensitive == "intersections":
+            raise ValueError('attribute_error is for attributes of two groups, and sensitive="intersections" has more.')
+
+    def check_confidence(self, confidence: float) -> None:
+        """Refuse rates of errors that are less sure than a bound is to be.
+
+        Parameters
+        ----------
+        confidence : float
+            Of the bound.
+        """
+        for rates in read_errors(self.attribute_error).values():
+            if rates.doubt >= 1.0 - confidence:
+                raise ValueError(
+                    f"attribute_error holds with {100 * (1.0 - rates.doubt):.4g} % confidence, too little for a bound "
+                    f"with {100 * confidence:g} %: estimate the rates with more, such as 0.99, or ask for less."
+                )
 
     @property
     def notion(self) -> Notion:
@@ -302,6 +323,20 @@ class Terms:
                 f"{', '.join(map(repr, names)) if any(names) else 'a column without a name'}."
             )
         return [self.sensitive_kind.get(name, "auto") for name in names]
+
+    def errors_of(self, names: list[str]) -> list[ErrorRates | None]:
+        """Return what is known of the errors of each attribute."""
+        errors = read_errors(self.attribute_error)
+        if "" in errors and len(names) == 1:
+            return [errors[""]]
+        unknown = [repr(name) for name in errors if name not in names]
+        if unknown:
+            asked = "of which attribute it speaks" if "" in errors else f"of {', '.join(unknown)}"
+            raise ValueError(
+                f"attribute_error does not fit: it says {asked}, and sensitive_features has "
+                f"{', '.join(map(repr, names)) if any(names) else 'a column without a name'}."
+            )
+        return [errors.get(name) for name in names]
 
 
 def notion_from(fairness: Any) -> Notion:

@@ -25,6 +25,8 @@ def summary_of(model: Any) -> str:
             f"many new people expect about {measure['expected_mmd2_new']:.2g}; random groups of this size ({rows} "
             f"rows) would differ by about {measure['chance_level']:.2g}."
         )
+    if model.attribute_error is not None:
+        lines.append("All of this speaks of the true groups, at the rates of errors in attribute_error.")
     is_auto = isinstance(model.tolerance, str)
     if model.measures_ and model.result_.status is Status.PCA_IS_FAIR:
         little = "its groups differ by no more than random groups would, or by less than one point"

@@ -25,3 +25,4 @@ from fairpca.inference._permutation import (
     PermutationTest as PermutationTest,
 )
 from fairpca.inference._spectrum import FeatureRows as FeatureRows, Spectrum as Spectrum
+from fairpca.inference._two_sample import TwoSampleResult as TwoSampleResult, two_sample as two_sample

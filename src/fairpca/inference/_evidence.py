@@ -308,18 +308,34 @@ class Evidence:
         generator : numpy.random.Generator
             Draws samples and frequencies.
         """
-        few = rows.n_rows <= PAIRED_ROWS
-        seen = rows if few else rows.sample(SAMPLE_ROWS, generator)
+        if rows.n_rows > PAIRED_ROWS:
+            seen = rows.sample(SAMPLE_ROWS, generator)
+            return cls.of_many(ArrayRows(rows.Z, rows.attached), rows.comparison, seen, bandwidth, generator)
+        levels, sampling = chance_levels(rows, bandwidth), sampling_levels(rows, bandwidth)
+        values, nothing = mmd2_of_all_pairs(rows, bandwidth), np.zeros(len(levels))
+        return cls(values, nothing, levels, sampling, nothing, FeatureRows.draw(rows, bandwidth, generator))
+
+    @classmethod
+    def of_many(
+        cls, rows: Rows, comparison: Comparison, seen: ComparedRows, bandwidth: float, generator: np.random.Generator
+    ) -> "Evidence":
+        """Measure many rows, in time linear in them.
+
+        Parameters
+        ----------
+        rows : Rows
+            Projected rows, with the stratum of each attached.
+        comparison : Comparison
+            What is compared.
+        seen : ComparedRows
+            A sample that stands for them.
+        bandwidth, generator
+            As above.
+        """
         levels, sampling = chance_levels(seen, bandwidth), sampling_levels(seen, bandwidth)
-        measured = measure(rows, bandwidth, MEASURED_TO * levels)
-        return cls(
-            values=measured.values,
-            errors=measured.errors,
-            levels=levels,
-            sampling=sampling,
-            sampling_errors=np.zeros(len(levels)) if few else MEASURED_TO * sampling,
-            features=FeatureRows.draw(seen, bandwidth, generator),
-        )
+        measured = measure_in_blocks(rows, comparison, bandwidth, MEASURED_TO * levels)
+        features = FeatureRows.draw(seen, bandwidth, generator)
+        return cls(measured.values, measured.errors, levels, sampling, MEASURED_TO * sampling, features)
 
     @property
     def excesses(self) -> FloatArray:
@@ -362,4 +378,5 @@ class Evidence:
         if min(known.sides, default=known.n_rows) < LEAST_ROWS:
             return math.nan
         error = float(self.errors[j] + self.sampling_errors[j])
-        return upper_bound(float(self.unbiased[j]), self.by_sampling(j, known), confidence, error)
+        sure = min(confidence + known.correction.doubt, 1.0)
+        return upper_bound(float(self.unbiased[j]), self.by_sampling(j, known), sure, error)

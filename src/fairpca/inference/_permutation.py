@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -12,9 +12,10 @@ from fairpca._utils.progress import Say, say_with
 from fairpca._utils.threads import BLOCK_NUMBERS, MEMORY_NUMBERS, blas_threads_for
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS
-from fairpca.inference._compared_rows import ComparedRows
+from fairpca.inference._compared_rows import SAMPLE_ROWS, ComparedRows
 from fairpca.inference._spectrum import N_FREQUENCIES, SobolFeatures
 from fairpca.mmd import EXACT_ROWS, FOUR_SCALES
+from fairpca.rows import Rows, strata_of
 
 BLOCK_ROWS = 2**15
 """Rows of a block, within which attributes of many rows are permuted: all permutations of a block fit into memory."""
@@ -142,11 +143,15 @@ def _squares(Z: FloatArray, columns: AnyArray, bandwidths: Sequence[float]) -> F
 
 
 def _by_features(
-    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
+    rows: ComparedRows,
+    bandwidths: Sequence[float],
+    n_draws: int,
+    generator: np.random.Generator,
+    say: Say,
+    features: SobolFeatures | None = None,
 ) -> FloatArray:
     """Return |sum_i w_i phi(z_i)|^2 of shape (n_scales, 1 + n_draws, n_columns)."""
-    # Half as many as deviations need: a permutation test is calibrated however coarse its statistic is.
-    features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES // 2, generator)
+    features = _coarse_features(rows.Z.shape[1], generator) if features is None else features
     order = generator.permutation(rows.n_rows)
     shape = (1 + n_draws, len(rows.informative[1]))
     sums = np.zeros((len(bandwidths), N_FREQUENCIES, shape[0] * shape[1]))
@@ -157,6 +162,38 @@ def _by_features(
         for scale, bandwidth in enumerate(bandwidths):
             sums[scale] += features.of(rows.Z[block], bandwidth).T @ columns
     return np.einsum("sfc,sfc->sc", sums, sums).reshape(len(bandwidths), *shape)
+
+
+def _coarse_features(d: int, generator: np.random.Generator) -> SobolFeatures:
+    """Return half as many as deviations need: a permutation test is calibrated however coarse its statistic is."""
+    return SobolFeatures.draw(d, N_FREQUENCIES // 2, generator)
+
+
+def feature_sums_of_block(
+    X: AnyArray, attached: AnyArray, features: SobolFeatures, bandwidths: Sequence[float], centre: FloatArray
+) -> FloatArray:
+    """Return sums of features over the rows of two strata, of shape (n_scales, 2, n_features).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, d)
+        Rows.
+    attached : ndarray of shape (n_block, k)
+        Their strata, 0 or 1.
+    features : SobolFeatures
+        The features.
+    bandwidths : sequence of float
+        The scales.
+    centre : ndarray of shape (d,)
+        Near the middle of all rows, so that features lose no digits to an offset.
+    """
+    sums = np.zeros((len(bandwidths), 2, 2 * features.frequencies.shape[1]))
+    for batch in gen_batches(len(X), SAMPLE_ROWS):
+        Z, codes = X[batch] - centre, strata_of(attached[batch])
+        for scale, bandwidth in enumerate(bandwidths):
+            phi = features.of(Z, bandwidth)
+            sums[scale] += [phi[codes == code].sum(axis=0, dtype=np.float64) for code in (0, 1)]
+    return sums
 
 
 def _permuted_in_block(rows: ComparedRows, block: AnyArray, n_draws: int, generator: np.random.Generator) -> AnyArray:
@@ -221,6 +258,40 @@ class PermutationTest:
         values = permuted_values(rows, bandwidths, n_draws, generator, say_with(say))
         return cls(values, tuple(scales))
 
+    @classmethod
+    def of_two_samples(
+        cls,
+        rows: Rows,
+        seen: ComparedRows,
+        bandwidth: float,
+        n_draws: int,
+        generator: np.random.Generator,
+        scales: Sequence[float] = FOUR_SCALES,
+    ) -> "PermutationTest":
+        """Test two samples of many rows by the permuted statistics of some of them, in the unit of these.
+
+        If nothing differs, (1/m + 1/n)^(-1) times the statistic has one law for all large m and n.
+
+        Parameters
+        ----------
+        rows : Rows
+            All rows, with their strata attached, 0 or 1.
+        seen : ComparedRows
+            Random rows of both strata, of mass 1.
+        bandwidth, n_draws, generator, scales
+            As above.
+        """
+        bandwidths = [scale * bandwidth for scale in scales]
+        features, centre = _coarse_features(rows.n_columns, generator), np.median(seen.Z, axis=0)
+        with blas_threads_for(seen.n_rows * (1 + n_draws)):
+            near = replace(seen, Z=seen.Z - centre)
+            values = _by_features(near, bandwidths, n_draws, generator, say_with(None), features)[:, :, 0]
+        sums = rows.total(feature_sums_of_block, features, bandwidths, centre)
+        sizes = np.bincount(strata_of(rows.attached_column(0)[:, None])).astype(np.float64)
+        own = np.sum((sums[:, 0] / sizes[0] - sums[:, 1] / sizes[1]) ** 2, axis=1)
+        values[:, 0] = own * np.sum(1.0 / seen.comparison.sizes) / np.sum(1.0 / sizes)
+        return cls(values[:, None], tuple(scales))
+
     @property
     def studentised(self) -> FloatArray:
         """The values less their means, in units of their deviations, over all permutations and what is."""
@@ -232,7 +303,11 @@ class PermutationTest:
 
     def at_bandwidth(self) -> FloatArray:
         """Return the p-value of each measure at the bandwidth itself."""
-        return _p_values(self.studentised[self.scales.index(1.0)])
+        return self.by_scale()[self.scales.index(1.0)]
+
+    def by_scale(self) -> FloatArray:
+        """Return the p-values of shape (n_scales, n_measures)."""
+        return np.array([_p_values(each) for each in self.studentised])
 
     def over_scales(self) -> FloatArray:
         """Return the p-value of each measure, for the maximum over scales."""

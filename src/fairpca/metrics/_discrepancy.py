@@ -188,8 +188,8 @@ def mmd2(
         "exact" compares all pairs of rows. "hermite" takes time linear in the rows, as a fit does, and has errors, see
         `mmd2_by_measure`. "auto" is exact up to 100,000 rows.
     **terms : dict
-        How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `small_groups`, `missing` as
-        in `FairPCA`, and `min_group_size`, here 2 by default.
+        How people are compared: `fairness`, `favourable`, `sensitive`, `sensitive_kind`, `small_groups`, `missing`,
+        `attribute_error` as in `FairPCA`, and `min_group_size`, here 2 by default.
 
     Returns
     -------

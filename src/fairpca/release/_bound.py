@@ -4,14 +4,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from fairpca._utils.checks import check_confidence, check_number
 from fairpca._utils.typing import IntArray
-from fairpca.comparison import People, Terms, check_same_rows
+from fairpca.comparison import DOUBT, People, Terms, check_same_rows
 from fairpca.release._sides import Sides, sides_of
 
 GAPS = {
@@ -133,7 +132,6 @@ def any_classifier_bound(
     control_features: Any = None,
     sample_weight: Any = None,
     confidence: float = 0.95,
-    attribute_error: Any = None,
     largest_weight: float | None = None,
     against: str = "each other",
     **terms: Any,
@@ -163,18 +161,14 @@ def any_classifier_bound(
         How much each row counts, fixed by the design of the sample and not by what the people are like.
     confidence : float, default=0.95
         Of the bound.
-    attribute_error : tuple of two floats, default=None
-        Shares a and b of wrong labels among the rows of the first and of the second group, in the order of the name of
-        the comparison, for one attribute of two groups whose errors do not depend on what is released:
-        U / (1 - a - b) holds for the true groups.
     largest_weight : float, default=None
         Where weights are drawn with the people, as in surveys: the largest weight that anyone of the population can
         have. Means are then ratios, which have a wider bound of their own.
     against : {"each other", "all others"}, default="each other"
         Of more than two groups, compare every two, or each with all others together.
     **terms : dict
-        How people are compared: `fairness`, `favourable`, `sensitive`, `min_group_size`, `small_groups`, `missing`, see
-        `FairPCA`.
+        How people are compared: `fairness`, `favourable`, `sensitive`, `min_group_size`, `small_groups`, `missing`,
+        `attribute_error`, see `FairPCA`.
 
     Returns
     -------
@@ -202,13 +196,13 @@ def any_classifier_bound(
     check_same_rows(released, people.tables)
     codes = codes_of(released)
     chosen = Terms.named(**terms)
+    chosen.check_confidence(confidence)
     sides, _ = sides_of(people, len(codes), chosen, against)
-    errors = check_attribute_error(attribute_error, sides)
     if largest_weight is not None:
         check_largest_weight(largest_weight, sample_weight)
     n_codes = int(codes.max(initial=0)) + 1
     distances = [0.5 * float(np.abs(each.distances(codes, n_codes)).sum()) for each in sides]
-    return bound_of(sides, distances, confidence, chosen, errors, largest_weight)
+    return bound_of(sides, distances, confidence, chosen, largest_weight)
 
 
 def bound_of(
@@ -216,7 +210,6 @@ def bound_of(
     distances: Sequence[float],
     confidence: float,
     terms: Terms,
-    errors: tuple[float, float] = (0.0, 0.0),
     largest_weight: float | None = None,
 ) -> AnyClassifierBound:
     """Return the bound from what rows show.
@@ -227,56 +220,30 @@ def bound_of(
         What was compared.
     distances : sequence of float
         T of each.
-    confidence, errors, largest_weight
+    confidence, largest_weight
         See `any_classifier_bound`.
     terms : Terms
         How people were compared.
     """
-    alpha, factor = 1.0 - confidence, 1.0 / (1.0 - sum(errors))
+    alpha, doubts = 1.0 - confidence, {each.record["attribute"]: each.correction.doubt for each in sides}
+    # Rates are one event for all comparisons of an attribute, shares of groups one for each.
+    sampling = (alpha - sum(doubts.values()) - (len(sides) - len(doubts)) * DOUBT * any(doubts.values())) / len(sides)
     measures = []
     for each, distance in zip(sides, distances, strict=True):
-        slack = each.slack(alpha / len(sides), largest_weight)
-        bound = min(1.0, factor * (distance + slack))
-        share = _true_share(each, errors)
+        slack = each.slack(sampling + each.correction.doubt, largest_weight)
+        bound, share = min(1.0, distance + slack), each.true_share
         accuracy = max(share, 1.0 - share) + min(share, 1.0 - share) * bound
-        found = {"distance": distance, "slack": slack, "upper_bound": bound, "accuracy": accuracy}
+        found = {"distance": min(1.0, distance), "slack": slack, "upper_bound": bound, "accuracy": accuracy}
         measures.append(each.record | found)
     largest = max(d + each.slack(alpha, largest_weight) for each, d in zip(sides, distances, strict=True))
     return AnyClassifierBound(
-        upper_bound=min(1.0, factor * largest),
+        upper_bound=min(1.0, largest),
         confidence=confidence,
         measures=measures,
         slack_kind=FIXED if largest_weight is None else DRAWN,
         notion=terms.fairness if isinstance(terms.fairness, str) else "",
         n_rows=int(np.sum(np.any([each.weights != 0 for each in sides], axis=0))),
     )
-
-
-def _true_share(sides: Sides, errors: tuple[float, float]) -> float:
-    first = float(sides.masses[0] / sides.masses.sum())
-    return first * (1.0 - errors[0]) + (1.0 - first) * errors[1]
-
-
-def check_attribute_error(errors: Any, sides: Sequence[Sides]) -> tuple[float, float]:
-    """Return the shares of wrong labels in the two groups.
-
-    Parameters
-    ----------
-    errors : tuple of two floats, or None
-        What the user passed.
-    sides : sequence of Sides
-        What is compared.
-    """
-    if errors is None:
-        return 0.0, 0.0
-    numbers = tuple(errors) if isinstance(errors, Sequence | np.ndarray) else ()
-    if len(numbers) != 2 or not all(isinstance(share, Real) and 0.0 <= float(share) < 1.0 for share in numbers):
-        raise ValueError(f"attribute_error={errors!r} must be the shares of wrong labels in the two groups, (a, b).")
-    if sum(numbers) >= 1.0:
-        raise ValueError(f"attribute_error={errors!r} must sum to less than 1: such labels say nothing of the groups.")
-    if len({(each.record["attribute"], each.record["name"].partition(" among ")[0]) for each in sides}) > 1:
-        raise ValueError("attribute_error is for one attribute of two groups; here more are compared.")
-    return float(numbers[0]), float(numbers[1])
 
 
 def check_largest_weight(largest_weight: Any, sample_weight: Any) -> None:

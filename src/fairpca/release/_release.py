@@ -14,7 +14,7 @@ from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.comparison import Compared, People, Terms, check_same_rows
 from fairpca.exceptions import NotCertifiedWarning
-from fairpca.release._bound import bound_of, check_attribute_error, check_largest_weight
+from fairpca.release._bound import bound_of, check_largest_weight
 from fairpca.release._cells import Cells
 from fairpca.release._noise import DRAWN_SHARE, LEVELS, distances_behind, uses_grid
 from fairpca.release._people import PeopleNoise
@@ -51,7 +51,7 @@ class Release(TransformerMixin, BaseEstimator):
         Places before any are merged: 64 by default; of "task" 256, if there are 32 training rows for each.
     output : {"centres", "codes"}, default="centres"
         What is released of a cell: its centre, of "task" its chances of labels, or its number.
-    fairness, favourable, sensitive, min_group_size, small_groups, missing
+    fairness, favourable, sensitive, min_group_size, small_groups, missing, attribute_error
         How people are compared, see `FairPCA`.
     against : {"each other", "all others"}, default="each other"
         Of more than two groups, compare every two, or each with all others together.
@@ -109,6 +109,7 @@ class Release(TransformerMixin, BaseEstimator):
         min_group_size: int = 5,
         small_groups: str = "refuse",
         missing: str = "refuse",
+        attribute_error: Any = None,
         against: str = "each other",
         confidence: float = 0.95,
         random_state: Any = None,
@@ -122,6 +123,7 @@ class Release(TransformerMixin, BaseEstimator):
         self.min_group_size = min_group_size
         self.small_groups = small_groups
         self.missing = missing
+        self.attribute_error = attribute_error
         self.against = against
         self.confidence = confidence
         self.random_state = random_state
@@ -185,7 +187,6 @@ class Release(TransformerMixin, BaseEstimator):
         target: float = 0.10,
         control_features: Any = None,
         sample_weight: Any = None,
-        attribute_error: Any = None,
         largest_weight: float | None = None,
     ) -> Self:
         """Find the finest level whose bound, and those of all coarser ones, are at most a target.
@@ -194,7 +195,7 @@ class Release(TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows that were used neither to fit nor to choose anything.
-        y, sensitive_features, control_features, sample_weight, attribute_error, largest_weight
+        y, sensitive_features, control_features, sample_weight, largest_weight
             See `fairpca.any_classifier_bound`.
         target : float, default=0.10
             The largest total variation distance that is allowed, chosen beforehand.
@@ -210,6 +211,7 @@ class Release(TransformerMixin, BaseEstimator):
         if self._seen_rows is None:
             raise ValueError("a release from a file does not know the rows of its fit: certify before saving.")
         terms = self._checked_terms()
+        terms.check_confidence(self.confidence)
         Z, _, sides = self._compared(X, y, sensitive_features, control_features, sample_weight)
         overlap = self._seen_rows.overlap(Z)
         if overlap.too_many:
@@ -218,14 +220,12 @@ class Release(TransformerMixin, BaseEstimator):
                 "nor to choose."
             )
         check_names(sides, self._names)
-        errors = check_attribute_error(attribute_error, sides)
         if largest_weight is not None:
             check_largest_weight(largest_weight, sample_weight)
         is_drawn = self.kind == "noise" and not uses_grid(Z.shape[1])
         alpha = (1.0 - self.confidence) * (1.0 - DRAWN_SHARE if is_drawn else 1.0)
-        asked = Asked(target, 1.0 - sum(errors), largest_weight)
-        level, distances, n_levels = asked.finest(self._distances(Z, sides), sides, alpha)
-        shown = bound_of(sides, distances.tolist(), self.confidence, terms, errors, largest_weight)
+        level, distances, n_levels = Asked(target, largest_weight).finest(self._distances(Z, sides), sides, alpha)
+        shown = bound_of(sides, distances.tolist(), self.confidence, terms, largest_weight)
         self.level_ = float(self.levels_[level])
         self.certificate_ = shown.after_search(target, n_levels)
         return self
@@ -413,5 +413,6 @@ class Release(TransformerMixin, BaseEstimator):
         """Yield T of each comparison, on one level after the other, until a level cannot be computed."""
         if self.kind != "noise":
             return self._cells.distances(Z, sides)
-        weights = [each.weights for each in sides]
-        return distances_behind(Z, weights, self.levels_, 1.0 - self.confidence, self._seed)
+        weights, scales = [each.weights for each in sides], np.array([each.correction.scale for each in sides])
+        found = distances_behind(Z, weights, self.levels_, 1.0 - self.confidence, self._seed)
+        return (scales * distances for distances in found)

@@ -21,14 +21,11 @@ class Asked:
     ----------
     target : float
         The promise.
-    factor : float
-        1 - a - b, where shares a and b of the attribute are wrong.
     largest_weight : float or None
         Where weights are drawn with the people.
     """
 
     target: float
-    factor: float = 1.0
     largest_weight: float | None = None
 
     def slacks(self, sides: list[Sides], alpha: float) -> FloatArray:
@@ -42,10 +39,10 @@ class Asked:
             1 - confidence.
         """
         slacks = np.array([each.slack(alpha, self.largest_weight) for each in sides])
-        if slacks.max() >= self.factor * self.target:
+        if slacks.max() >= self.target:
             worst = sides[int(np.argmax(slacks))]
-            needed = worst.rows_needed(alpha, self.factor * self.target, self.largest_weight)
-            raise OutOfReachError(_too_few_rows(worst.record, self.target, slacks.max() / self.factor, needed))
+            needed = worst.rows_needed(alpha, self.target, self.largest_weight)
+            raise OutOfReachError(_too_few_rows(worst.record, self.target, slacks.max(), needed))
         return slacks
 
     def finest(self, levels: Iterable[FloatArray], sides: list[Sides], alpha: float) -> tuple[int, FloatArray, int]:
@@ -62,7 +59,7 @@ class Asked:
         """
         slacks, passed, n_levels = self.slacks(sides, alpha), None, 0
         for n_levels, distances in enumerate(levels, start=1):
-            if np.max(distances + slacks) > self.factor * self.target:
+            if np.max(distances + slacks) > self.target:
                 break
             passed = n_levels - 1, distances
         else:
@@ -73,23 +70,23 @@ class Asked:
                 )
         if passed is None:
             j = int(np.argmax(distances + slacks))
-            raise OutOfReachError(_too_different(sides[j], self.target, distances[j], slacks[j], self.factor))
+            raise OutOfReachError(_too_different(sides[j], self.target, distances[j], slacks[j]))
         return *passed, n_levels
 
 
-def _too_different(sides: Sides, target: float, distance: float, slack: float, factor: float) -> str:
-    q = math.sqrt(sides.squares)
+def _too_different(sides: Sides, target: float, distance: float, slack: float) -> str:
+    q = sides.correction.scale * math.sqrt(sides.squares)
     # What chance adds to T of two cells is left to shrink with the rows.
     own = max(0.0, distance - EQUAL_GROUPS * q)
-    room = factor * target - own
+    room = target - own
     more = "more rows do not help, for its groups differ by about as much"
-    if room > 0.1 * factor * target:
+    if room > 0.1 * target:
         needed = math.ceil(sides.record["n_rows"] * ((distance + slack - own) / room) ** 2)
         more = f"about {needed:,} rows may reach it"
     rows = " and ".join(map(str, sides.record["sides"]))
     return (
         f"target={target:g} is out of reach: with {rows} rows ({sides.record['name']}) the coarsest level of the "
-        f"release shows no less than {(distance + slack) / factor:.3f}; {more}. Ask for a larger target, on other rows."
+        f"release shows no less than {distance + slack:.3f}; {more}. Ask for a larger target, on other rows."
     )
 
 

@@ -16,6 +16,7 @@ from fairpca.comparison import (
     Among,
     Compared,
     Contrast,
+    Correction,
     Notion,
     People,
     Strata,
@@ -81,6 +82,8 @@ class Sides:
         q^2, the sum of w_i^2: 1/m + 1/n where rows count alike.
     heaviest : float
         The largest |w_i|.
+    correction : Correction
+        What follows from groups that are recorded wrongly, for distances and what is added to them.
     """
 
     record: dict[str, Any]
@@ -88,9 +91,10 @@ class Sides:
     masses: FloatArray
     squares: float
     heaviest: float
+    correction: Correction
 
     @classmethod
-    def of(cls, record: dict[str, Any], weights: FloatArray, masses: FloatArray) -> "Sides":
+    def of(cls, record: dict[str, Any], weights: FloatArray, masses: FloatArray, correction: Correction) -> "Sides":
         """Take the weights of one measure.
 
         Parameters
@@ -101,6 +105,8 @@ class Sides:
             w_i.
         masses : ndarray of shape (n,)
             Masses of rows.
+        correction : Correction
+            What follows from groups that are recorded wrongly.
         """
         both = weights > 0, weights < 0
         if not all(abs(abs(weights[side].sum()) - 1.0) < 1e-9 for side in both):
@@ -109,11 +115,17 @@ class Sides:
                 "bounded for every classifier; use a notion of fairness whose contrasts sum to 1 and -1."
             )
         totals = np.array([masses[side].sum() for side in both])
-        return cls(record, weights, totals, float(weights @ weights), float(np.abs(weights).max()))
+        return cls(record, weights, totals, float(weights @ weights), float(np.abs(weights).max()), correction)
+
+    @property
+    def true_share(self) -> float:
+        """The share of the people who are in the first group, of those that are possible the one furthest from 1/2."""
+        shares = self.correction.shares or (float(self.masses[0] / self.masses.sum()),)
+        return max(shares, key=lambda share: abs(share - 0.5))
 
     def distances(self, codes: IntArray, n_codes: int) -> FloatArray:
-        """Return the difference of the shares of the two sides in each cell."""
-        return np.asarray(np.bincount(codes, self.weights, minlength=n_codes), dtype=np.float64)
+        """Return the difference of the shares of the two groups in each cell."""
+        return np.bincount(codes, self.correction.scale * self.weights, minlength=n_codes).astype(np.float64)
 
     def slack(self, alpha: float, largest_weight: float | None = None) -> float:
         """Return what has to be added to T for a bound with confidence 1 - alpha.
@@ -125,9 +137,12 @@ class Sides:
         largest_weight : float, default=None
             The largest weight that anybody can have, where weights are drawn with the people.
         """
+        left = alpha - self.correction.doubt
+        if left <= 0.0:
+            return 1.0  # no distance is larger
         if largest_weight is not None:
-            return self._slack_of_ratios(alpha, largest_weight)
-        return _slack(self.squares, self.heaviest, alpha)
+            return self.correction.scale * self._slack_of_ratios(left, largest_weight)
+        return self.correction.scale * _slack(self.squares, self.heaviest, left)
 
     def _slack_of_ratios(self, alpha: float, largest_weight: float) -> float:
         """Return the slack where means are ratios: w (f - r) has mean 0 and a range of B, on each side at alpha / 2."""
@@ -136,7 +151,7 @@ class Sides:
 
     def rows_needed(self, alpha: float, bound: float, largest_weight: float | None = None) -> int:
         """Return how many rows, divided as these are, it takes until the slack is no larger than a bound."""
-        factor = 1.0
+        factor, bound, alpha = 1.0, bound / self.correction.scale, alpha - self.correction.doubt
         if largest_weight is not None:
             factor = (self._slack_of_ratios(alpha, largest_weight) / bound) ** 2
         while largest_weight is None and _slack(self.squares / factor, self.heaviest / factor, alpha) > bound:
@@ -235,8 +250,8 @@ def sides_of(people: People, n_rows: int, terms: Terms, against: str) -> tuple[l
     sides = []
     for j, measure in enumerate(compared.measures):
         record = {name: measure.as_dict()[name] for name in ("name", "attribute", "among", "n_rows", "sides")}
-        own = columns[:, comparison.owner == j]
-        sides.append(Sides.of(record, np.zeros(n_rows) if own.shape[1] != 1 else own[:, 0], masses))
+        own = columns[:, comparison.owner == j] / measure.correction.scale
+        sides.append(Sides.of(record, np.zeros(n_rows) if own.shape[1] != 1 else own[:, 0], masses, measure.correction))
     return sides, compared
 
 

@@ -82,6 +82,9 @@ PARAMETERS: dict[str, Kind] = {
     "random_state": or_null(Kind("a whole number", lambda value: type(value) is int)),
 }
 
+ERRORS: dict[str, Kind] = {"attribute_error": TABLE}
+"""Stands in a file where groups are recorded wrongly."""
+
 LEARNED: dict[str, Kind] = {
     "n_features_in_": whole(1),
     "n_components_": whole(1),
@@ -224,7 +227,7 @@ def fair_pca_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArra
     for name, table in (("parameters", parameters), ("learned", learned)):
         if not isinstance(table, dict):
             raise ValueError(f"{name} is no table.")
-    check_fields("parameters", parameters, PARAMETERS)
+    check_fields("parameters", parameters, PARAMETERS | (ERRORS if "attribute_error" in parameters else {}))
     check_learned(learned)
     model = FairPCA(**parameters)
     _check_parameters(model, *learned["components_"].shape)
@@ -239,6 +242,8 @@ def _parameters(model: "FairPCA") -> dict[str, Any]:
     parameters: dict[str, Any] = model.get_params(deep=False)
     # Whether a fit shows how far it has come is no property of a model.
     del parameters["verbose"]
+    if parameters["attribute_error"] is None:
+        del parameters["attribute_error"]
     if parameters["random_state"] is np.random or isinstance(parameters["random_state"], np.random.RandomState):
         parameters["random_state"] = None
     return parameters | {"callback": None}

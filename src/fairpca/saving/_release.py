@@ -79,6 +79,8 @@ def release_to_archive(release: "Release") -> Archive:
         raise ValueError("this release has no certificate, and from a file it cannot get one: call certify() first.")
     encoder = Encoder("Change it with release.set_params({}=...).", OF_PARAMETERS)
     chosen = release.get_params(deep=False)
+    if chosen["attribute_error"] is None:
+        del chosen["attribute_error"]
     if not (chosen["random_state"] is None or isinstance(chosen["random_state"], int | np.integer)):
         chosen["random_state"] = None
     document = {

@@ -271,7 +271,9 @@ class FairPCACV(TransformerMixin, BaseEstimator):
         check_number("test_size", self.test_size, above=0.0, below=1.0)
         check_confidence(self.confidence)
         say_with(self.callback)
-        solver_from(check_estimator(self.estimator).solver)
+        estimator = check_estimator(self.estimator)
+        solver_from(estimator.solver)
+        Terms.of(estimator).check_confidence(self.confidence)
         return None if self.tolerances is None else check_decreasing(self.tolerances)
 
     def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:

@@ -148,7 +148,7 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     masses = read_weights(people.sample_weight, rows)
     if people.sensitive_features is None:
         return Compared(_attached(Cells.of([], masses, _zeros(rows)), masses, []), None, (), {}, ())
-    attributes = _attributes(people, rows, terms)
+    attributes = read_attributes(people, rows, terms)
     labels, controls = _labels(people, rows, terms), _controls(people, rows)
     groups = [column for column in attributes if isinstance(column, LabelColumn)]
     numbers = [in_ranks(column, masses) for column in attributes if isinstance(column, NumberColumn)]
@@ -204,21 +204,22 @@ def _known(groups: Sequence[LabelColumn], numbers: Sequence[NumberColumn]) -> tu
     return (*by_group, *(KnownAttribute(column.name, column.values[:, 0], is_continuous=True) for column in numbers))
 
 
-def _attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:
+def read_attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:
+    """Return the protected attributes, checked and coded."""
     named = columns_of(people.sensitive_features, "sensitive_features")
     names = [name for name, _ in named]
     readings = [
         Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind, terms.missing, True)
         for name, kind in zip(names, terms.kinds_of(names), strict=True)
     ]
-    return [_read(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]
+    return [read_either(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]
 
 
 def _labels(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[LabelColumn]:
     """Return the labels, if the notion speaks of them."""
     if not terms.notion.needs_labels:
         return []
-    return [_as_labels(_read("y", people.y, rows, Reading("y")))]
+    return [_as_labels(read_either("y", people.y, rows, Reading("y")))]
 
 
 def _controls(people: People, rows: int | tuple[int, ...]) -> list[LabelColumn]:
@@ -227,12 +228,15 @@ def _controls(people: People, rows: int | tuple[int, ...]) -> list[LabelColumn]:
     named = columns_of(people.control_features, "control_features")
     several = len(named) > 1
     return [
-        _as_labels(_read(name, column, rows, Reading(f"control_features[{name!r}]" if several else "control_features")))
+        _as_labels(
+            read_either(name, column, rows, Reading(f"control_features[{name!r}]" if several else "control_features"))
+        )
         for name, column in named
     ]
 
 
-def _read(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:
+def read_either(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:
+    """Return a column beside rows in memory or in a Dask table, checked and coded."""
     if isinstance(rows, int):
         return read_column(name, values, rows, reading)
     return read_column_beside(name, values, rows, reading)

@@ -9,9 +9,9 @@ import numpy as np
 
 from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading, read_column
-from fairpca.comparison._dask_columns import read_column_beside
-from fairpca.comparison._terms import KINDS, People, Terms, columns_of
+from fairpca.comparison._columns import LabelColumn, NumberColumn, Reading
+from fairpca.comparison._compare import read_attributes, read_either
+from fairpca.comparison._terms import People, Terms
 from fairpca.comparison._weights import MASS, read_weights
 from fairpca.rows import compute, is_dask
 
@@ -92,24 +92,14 @@ def encoded(
     more_to_come : bool, default=False
         Whether these are some of the rows, so that weights stay as they are.
     """
-    named = [] if people.sensitive_features is None else columns_of(people.sensitive_features, "sensitive_features")
-    names = [name for name, _ in named]
-    readings = [
-        Reading(f"sensitive_features[{name!r}]" if len(named) > 1 else "sensitive_features", kind)
-        for name, kind in zip(names, Terms.named(sensitive_kind=sensitive_kind).kinds_of(names), strict=True)
-    ]
-    columns = [_read(*column, rows, reading) for column, reading in zip(named, readings, strict=True)]
+    terms = Terms.named(sensitive_kind=sensitive_kind)
+    columns = [] if people.sensitive_features is None else read_attributes(people, rows, terms)
+    n_attributes = len(columns)
     if people.y is not None:
-        columns.append(_read("y", people.y, rows, Reading("y", KINDS[0])))
+        columns.append(read_either("y", people.y, rows, Reading("y", "auto")))
     masses = read_weights(people.sample_weight, rows, as_they_are=more_to_come)
-    found = tuple(_encoded(column, masses, k == len(named)) for k, column in enumerate(columns))
+    found = tuple(_encoded(column, masses, k == n_attributes) for k, column in enumerate(columns))
     return _attached(columns, masses, rows), Encoding(found)
-
-
-def _read(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> LabelColumn | NumberColumn:
-    if isinstance(rows, int):
-        return read_column(name, values, rows, reading)
-    return read_column_beside(name, values, rows, reading)
 
 
 def _encoded(column: LabelColumn | NumberColumn, masses: Any, is_label: bool) -> EncodedColumn:

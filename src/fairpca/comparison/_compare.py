@@ -160,8 +160,8 @@ def compare(people: People, rows: int | tuple[int, ...], terms: Terms, tolerance
     masses = read_weights(people.sample_weight, rows)
     if people.sensitive_features is None:
         return Compared(_attached(Cells.of([], masses, _zeros(rows)), masses, []), None, (), {}, ())
-    attributes = _columns("sensitive_features", people.sensitive_features, rows, terms)
-    of_labels = [_read("y", people.y, rows, Reading("y"))] if terms.notion.needs_labels else []
+    attributes = read_attributes(people, rows, terms)
+    of_labels = [read_either("y", people.y, rows, Reading("y"))] if terms.notion.needs_labels else []
     of_controls = [] if people.control_features is None else _columns("control_features", people.control_features, rows)
     groups, labels, controls = (
         [column for column in columns if isinstance(column, LabelColumn)]
@@ -210,6 +210,11 @@ def _of_groups(
     return measures, left_out
 
 
+def read_attributes(people: People, rows: int | tuple[int, ...], terms: Terms) -> list[Column]:
+    """Return the protected attributes, checked and coded."""
+    return _columns("sensitive_features", people.sensitive_features, rows, terms)
+
+
 def _columns(argument: str, table: Any, rows: int | tuple[int, ...], terms: Terms | None = None) -> list[Column]:
     """Return the columns that were passed as an argument, checked and coded; with terms those of attributes."""
     named = columns_of(table, argument)
@@ -220,7 +225,7 @@ def _columns(argument: str, table: Any, rows: int | tuple[int, ...], terms: Term
     found = []
     for column, kind, rates in zip(named, kinds, errors, strict=True):
         where = f"{argument}[{column[0]!r}]" if len(named) > 1 else argument
-        read = _read(*column, rows, Reading(where, kind, missing, terms is not None))
+        read = read_either(*column, rows, Reading(where, kind, missing, terms is not None))
         if rates is not None:
             rates.check_groups(where, [str(label) for label in getattr(read, "labels", [])])
             assert isinstance(read, LabelColumn)
@@ -229,7 +234,8 @@ def _columns(argument: str, table: Any, rows: int | tuple[int, ...], terms: Term
     return found
 
 
-def _read(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:
+def read_either(name: str, values: Any, rows: int | tuple[int, ...], reading: Reading) -> Column:
+    """Return a column beside rows in memory or in a Dask table, checked and coded."""
     if isinstance(rows, int):
         return read_column(name, values, rows, reading)
     return read_column_beside(name, values, rows, reading)

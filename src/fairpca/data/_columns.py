@@ -133,14 +133,15 @@ def summarised(
     feature_names : ndarray of shape (p,), default=None
         Names of the columns, for messages.
     """
-    _check_columns(rows.n_columns)
+    check_columns(rows.n_columns)
     sums = rows.total(sums_of_block)
     if not np.isfinite(sums.smallest + sums.largest).all():
         rows.check_finite(feature_names)
     return ColumnSummary.of(rows, sums, standardize, columns)
 
 
-def _check_columns(n_columns: int) -> None:
+def check_columns(n_columns: int) -> None:
+    """Refuse more columns than a covariance is made of."""
     if n_columns > MOST_COLUMNS:
         raise ValueError(
             f"X has {n_columns} columns, whose covariance would take {8e-9 * n_columns**2:.1f} GB; with as many rows "
@@ -160,10 +161,11 @@ def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:
         Has their masses.
     """
     masses = masses_of(attached)
-    if masses is None:
+    if masses is None or (masses == 1.0).all():
         mass, total = float(len(X)), X.sum(axis=0, dtype=np.float64)
     else:
-        X, masses = X[masses > 0], masses[masses > 0]
+        if not masses.all():
+            X, masses = X[masses > 0], masses[masses > 0]
         mass, total = float(masses.sum()), masses @ X.astype(np.float64)
     # A block may have no row with a mass.
     smallest, largest = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
@@ -186,10 +188,29 @@ def products_of_block(
     mean, units : ndarray of shape (p,)
         What is subtracted and what divides.
     """
+    return products_with(X, masses_of(attached), columns.of(attached), mean, units)
+
+
+def products_with(
+    X: AnyArray, masses: FloatArray | None, weights: FloatArray, mean: FloatArray, units: FloatArray
+) -> CentredProducts:
+    """Return the products of centred columns with each other and with weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    masses : ndarray of shape (n_block,) or None
+        Their masses; None where all have the mass 1.
+    weights : ndarray of shape (n_block, c)
+        Their weights, masses included.
+    mean, units : ndarray of shape (p,)
+        What is subtracted and what divides.
+    """
     centred = np.subtract(X, mean, dtype=np.float64)
-    centred /= units
-    weighted = centred.T @ columns.of(attached)
-    masses = masses_of(attached)
+    if (units != 1.0).any():
+        centred /= units
+    weighted = centred.T @ weights
     if masses is None:
         return CentredProducts(centred.sum(axis=0), centred.T @ centred, weighted)
     centred *= np.sqrt(masses)[:, None]

@@ -1,4 +1,4 @@
-"""What every linear, orthogonal projection of the package can do once it is fitted."""
+"""What every linear map of the package can do once it is fitted, and what orthogonal projections can do."""
 # SPDX-License-Identifier: MIT
 
 from abc import abstractmethod
@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairpca._utils.checks import why_no_numbers
+from fairpca._utils.checks import check_name, why_no_numbers
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.geometry import varimax
 from fairpca.rows import (
     DaskRows,
     Rows,
@@ -118,14 +119,14 @@ def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = F
     return rows
 
 
-class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators: z = V'((x - mean) / scale) with orthonormal V.
+class LinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators: z = A((x - mean) / scale), with rows back in the feature space by other axes.
 
-    Subclasses find V in `_fit` and call `_learn_components`; their `fit` says what they can use of what is
-    known of rows.
+    Subclasses find A in `_fit` and call `_learn_map`; their `fit` says what they can use of what is known of rows.
     """
 
     standardize: bool
+    axes_: FloatArray
 
     def _fit_or_leave(self, X: Any, people: People) -> Self:
         """Learn everything, or stay as it was where a fit fails or is interrupted."""
@@ -182,7 +183,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(
                 f"Z has shape {projections.shape}; it must be (n_samples, n_components={self._n_features_out})."
             )
-        rows: AnyArray = (projections @ self.components_) * self.scale_ + self.mean_
+        rows: AnyArray = (projections @ self._reconstruction) * self.scale_ + self.mean_
         return rows.astype(np.float32) if projections.dtype == np.float32 else rows
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -237,6 +238,62 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         validate_data(self, header(X), reset=False, skip_check_array=True)
 
+    @property
+    def _projection(self) -> "Projection":
+        return Projection(self.mean_, self.scale_, self._live_rows)
+
+    @property
+    def _live_rows(self) -> FloatArray:
+        """The components with zeros in place of those without variance, which must not tell anything of any row.
+
+        Zeros, too, for columns that do not vary: what rounding has left of one would be scaled up.
+        """
+        live = self.components_.copy()
+        live[self.n_live_components_ :] = 0.0
+        live[:, self.constant_features_] = 0.0
+        return live
+
+    @property
+    def _reconstruction(self) -> FloatArray:
+        return self.axes_
+
+    def _learn_map(
+        self,
+        rows: FloatArray,
+        singular_values: FloatArray,
+        scaling: ColumnScaling,
+        n_rows: int,
+        mass: float,
+        total: float,
+    ) -> None:
+        """Learn everything that can be said of a map.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (d, p)
+            A, those without variance last.
+        singular_values : ndarray of shape (d,)
+            Root of the sum of squares of each coordinate; exactly 0 where it carries no variance.
+        scaling : ColumnScaling
+            How rows are scaled.
+        n_rows : int
+            Number of rows.
+        mass : float
+            n, the sum of their masses.
+        total : float
+            n tr S.
+        """
+        squares = singular_values**2
+        self.__dict__.pop("projected_covariance_", None)  # of a rotated copy that is fitted further
+        self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
+        self.components_, self.singular_values_ = rows, singular_values
+        self.explained_variance_, self.explained_variance_ratio_ = squares / (mass - 1), squares / total
+        self.n_components_, self.n_live_components_, self.n_samples_ = len(rows), int(np.sum(squares > 0)), n_rows
+
+
+class LinearProjection(LinearMap):
+    """Base of the estimators with z = V'((x - mean) / scale) and orthonormal V, which they find in `_fit`."""
+
     def residuals(self, X: Any) -> FloatArray:
         """Return the squared distance of each row from its reconstruction, in the scaled units.
 
@@ -259,6 +316,48 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return column["residual"] if is_dask_frame(X) else column[:, 0]
         return by_blocks(residual, self._validated(X), 1, np.float64)[:, 0]
 
+    def rotated(self, method: str = "varimax") -> Self:
+        """Return a copy whose components are rotated within their subspace, so that each has few large loadings.
+
+        The subspace stays: variance kept, MMD^2, distances between projections and every certificate are the same.
+        What changes are the coordinates: they are correlated, and each has another share of the variance.
+
+        Parameters
+        ----------
+        method : {"varimax"}, default="varimax"
+            The criterion: the variance of the squared loadings of each component.
+
+        Returns
+        -------
+        model : estimator
+            A fitted copy, with components by decreasing variance and the covariance of its coordinates in
+            `projected_covariance_`. `FairPCA.summary` names the columns that load on them. Fitted again, it is not
+            rotated.
+        """
+        check_is_fitted(self)
+        check_name("method", method, ["varimax"])
+        model, k = copy(self), self.n_live_components_
+        rotation = varimax(self.components_[:k].T)
+        covariance = rotation.T @ self._projected_covariance @ rotation
+        order = np.argsort(-np.diag(covariance), kind="stable")
+        rows = rotation[:, order].T @ self.components_[:k]
+        signs = np.sign(rows[np.arange(k), np.abs(rows).argmax(axis=1)])
+        variances = np.concatenate([np.diag(covariance)[order], np.zeros(len(self.components_) - k)])
+        total = self.explained_variance_.sum() / self.explained_variance_ratio_.sum()
+        factor = float(self.singular_values_[0] ** 2 / self.explained_variance_[0])
+        model.components_ = np.vstack([signs[:, None] * rows, self.components_[k:]])
+        model.projected_covariance_ = covariance[np.ix_(order, order)] * np.outer(signs, signs)
+        model.explained_variance_, model.explained_variance_ratio_ = variances, variances / total
+        model.singular_values_ = np.sqrt(factor * variances)
+        return model
+
+    @property
+    def _projected_covariance(self) -> FloatArray:
+        """Covariance of the coordinates that carry variance: diagonal unless components were rotated."""
+        diagonal = np.diag(self.explained_variance_[: self.n_live_components_])
+        covariance: FloatArray = vars(self).get("projected_covariance_", diagonal)
+        return covariance
+
     def get_covariance(self) -> FloatArray:
         """Return the covariance of the features under the probabilistic model of this subspace.
 
@@ -273,25 +372,15 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             In the units of the features.
         """
         check_is_fitted(self)
-        surplus = np.where(np.arange(self.n_components_) < self.n_live_components_, self.explained_variance_, 0.0)
-        scaled = (self.components_.T * (surplus - self.noise_variance_)) @ self.components_
+        surplus = -self.noise_variance_ * np.eye(self.n_components_)
+        surplus[: self.n_live_components_, : self.n_live_components_] += self._projected_covariance
+        scaled = self.components_.T @ surplus @ self.components_
         scaled[np.diag_indices_from(scaled)] += self.noise_variance_
         return scaled * np.outer(self.scale_, self.scale_)
 
     @property
-    def _projection(self) -> "Projection":
-        return Projection(self.mean_, self.scale_, self._live_rows)
-
-    @property
-    def _live_rows(self) -> FloatArray:
-        """The components with zeros in place of those without variance, which must not tell anything of any row.
-
-        Zeros, too, for columns that do not vary: what rounding has left of one would be scaled up.
-        """
-        live = self.components_.copy()
-        live[self.n_live_components_ :] = 0.0
-        live[:, self.constant_features_] = 0.0
-        return live
+    def _reconstruction(self) -> FloatArray:
+        return self.components_
 
     def _learn_components(
         self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n_rows: int, mass: float
@@ -311,16 +400,11 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         mass : float
             n, the sum of their masses.
         """
-        total, n = mass * axes.total, mass
-        squares = components.singular_values**2
-        d, p = components.rows.shape
-        self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
-        self.components_ = components.rows
-        self.singular_values_ = components.singular_values
-        self.explained_variance_ = squares / (n - 1)
-        self.explained_variance_ratio_ = squares / total
-        self.noise_variance_ = max(0.0, total - float(squares.sum())) / ((n - 1) * (p - d)) if d < p else 0.0
-        self.n_components_, self.n_live_components_, self.n_samples_ = d, components.n_live, n_rows
+        (d, p), total = components.rows.shape, mass * axes.total
+        self._learn_map(components.rows, components.singular_values, scaling, n_rows, mass, total)
+        left = max(0.0, total - float(np.sum(components.singular_values**2)))
+        self.noise_variance_ = left / ((mass - 1) * (p - d)) if d < p else 0.0
+        self.n_live_components_ = components.n_live
 
 
 def unfitted_copy(estimator: Any) -> Any:
@@ -337,12 +421,12 @@ def unfitted_copy(estimator: Any) -> Any:
     return unfitted
 
 
-def variance_kept(model: LinearProjection, X: Any, attached: Any = None) -> float:
-    """Return the share of the variance of rows that a projection keeps, see `LinearProjection.score`.
+def variance_kept(model: LinearMap, X: Any, attached: Any = None) -> float:
+    """Return the share of the variance of rows that a map keeps, see `LinearMap.score`.
 
     Parameters
     ----------
-    model : LinearProjection
+    model : LinearMap
         Fitted.
     X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         Rows.
@@ -355,7 +439,7 @@ def variance_kept(model: LinearProjection, X: Any, attached: Any = None) -> floa
     return spread.kept / spread.total
 
 
-def _rows_for(model: LinearProjection, X: Any, attached: Any) -> Rows:
+def _rows_for(model: LinearMap, X: Any, attached: Any) -> Rows:
     if is_dask(X):
         model._check_header(X)
         blocks = number_blocks(X)

@@ -117,6 +117,11 @@ LEARNED: dict[str, Kind] = {
 NAMES = {"feature_names_in_": Kind("an array of texts", lambda v: isinstance(v, np.ndarray) and v.dtype == object)}
 """Of columns, where a table had them."""
 
+ROTATED = {"projected_covariance_": ARRAY}
+"""Where components were rotated."""
+
+OPTIONAL = NAMES | ROTATED
+
 MEASURE: dict[str, Kind] = {
     "name": TEXT,
     "attribute": TEXT,
@@ -134,6 +139,11 @@ MEASURE: dict[str, Kind] = {
 }
 
 
+def kinds_of(learned: Mapping[str, Any], needed: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return what must stand in each field that was learned, with what is optional and there."""
+    return {**needed, **{name: kind for name, kind in OPTIONAL.items() if name in learned}}
+
+
 def check_learned(learned: dict[str, Any]) -> None:
     """Refuse what no fit can have learned.
 
@@ -142,27 +152,41 @@ def check_learned(learned: dict[str, Any]) -> None:
     learned : dict
         Attributes by their names.
     """
-    check_fields("what was learned", learned, LEARNED | (NAMES if "feature_names_in_" in learned else {}))
+    check_fields("what was learned", learned, kinds_of(learned, LEARNED))
     for number, measure in enumerate(learned["measures_"]):
         check_fields(f"measure {number}", measure, MEASURE)
+    check_map(learned)
+
+
+def check_map(learned: dict[str, Any]) -> None:
+    """Refuse arrays of a linear map that do not fit together.
+
+    Parameters
+    ----------
+    learned : dict
+        Attributes by their names.
+    """
     d, p = learned["n_components_"], learned["n_features_in_"]
     if not learned["n_live_components_"] <= d <= p:
         raise ValueError(f"it has {learned['n_live_components_']} live of {d} components of {p} features.")
-    _check_array(learned, "components_", (d, p))
+    check_array(learned, "components_", (d, p))
     for name in ("mean_", "scale_"):
-        _check_array(learned, name, (p,))
+        check_array(learned, name, (p,))
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
-        _check_array(learned, name, (d,), at_least_zero=True)
-    _check_array(learned, "constant_features_", (p,), np.bool_)
+        check_array(learned, name, (d,), at_least_zero=True)
+    check_array(learned, "constant_features_", (p,), np.bool_)
     if not np.all(learned["scale_"] > 0):
         raise ValueError("scale_ must be greater than 0 in every column.")
+    if "projected_covariance_" in learned:
+        check_array(learned, "projected_covariance_", (learned["n_live_components_"],) * 2)
     if "feature_names_in_" in learned and learned["feature_names_in_"].shape != (p,):
         raise ValueError(f"feature_names_in_ has {len(learned['feature_names_in_'])} names of {p} features.")
 
 
-def _check_array(
+def check_array(
     learned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: type = np.float64, *, at_least_zero: bool = False
 ) -> None:
+    """Refuse an array of another type or shape, or with numbers that are not finite."""
     array: AnyArray = learned[name]
     if array.dtype != dtype or array.shape != shape:
         raise ValueError(
@@ -251,14 +275,14 @@ def _parameters(model: "FairPCA") -> dict[str, Any]:
 
 def _learned_names(model: "FairPCA") -> list[str]:
     learned = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
-    unknown = [name for name in learned if name not in LEARNED | NAMES]
+    unknown = [name for name in learned if name not in LEARNED | OPTIONAL]
     if unknown:
         raise ValueError(f"the model has {', '.join(unknown)}, which no fit learns; delete it before saving.")
     missing = [name for name in LEARNED if name not in learned]
     if missing:
         raise ValueError(f"the model lacks {', '.join(missing)}, which every fit learns; fit it again.")
     # In one order, whatever the order of learning: one model is always the same bytes.
-    return [name for name in LEARNED | NAMES if name in learned]
+    return [name for name in LEARNED | OPTIONAL if name in learned]
 
 
 def _check_parameters(model: "FairPCA", n_components: int, n_features: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairpca.auditing import AuditResult, Certificate, Verification, audit, load_certificate, verify
     from fairpca.estimator import FairPCA
+    from fairpca.methods import MethodComparison, compare
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
     from fairpca.release import Release, any_classifier_bound
@@ -24,12 +25,14 @@ __all__ = [
     "FairPCA",
     "FairPCACV",
     "FairPCAPath",
+    "MethodComparison",
     "Plan",
     "Release",
     "Verification",
     "__version__",
     "any_classifier_bound",
     "audit",
+    "compare",
     "fair_pca_path",
     "load",
     "load_certificate",
@@ -44,11 +47,13 @@ _HOMES = {
     "FairPCA": "estimator",
     "FairPCACV": "selection",
     "FairPCAPath": "path",
+    "MethodComparison": "methods",
     "Plan": "planning",
     "Release": "release",
     "Verification": "auditing",
     "any_classifier_bound": "release",
     "audit": "auditing",
+    "compare": "methods",
     "fair_pca_path": "path",
     "load": "saving",
     "load_certificate": "auditing",

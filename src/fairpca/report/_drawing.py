@@ -246,6 +246,44 @@ def _curve(models: Sequence[dict[str, Any]], attribute: int) -> dict[str, Any]:
     }
 
 
+def methods(found: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the picture of methods, utility against what adversaries can predict; None where none was trained.
+
+    Parameters
+    ----------
+    found : dict
+        The findings of a comparison.
+    """
+    rows = [each for each in found["methods"] if not math.isnan(each["adversary_score"])]
+    if not rows:
+        return None
+    has_task = not any(math.isnan(each["task_auc"]) for each in rows)
+    utility = [each["task_auc"] if has_task else 100 * each["variance_kept"] for each in rows]
+    scores = [each["adversary_score"] for each in rows]
+    height, chosen = 300, {name for name in found["choices"].values() if name}
+    axes = []
+    for values, start, end in ((scores, 44, WIDTH - ROOM), (utility, height - 42, 8)):
+        room = 0.1 * (max(values) - min(values)) or 0.05 * abs(max(values)) or 1.0
+        axes.append(Axis(min(values) - room, max(values) + room, start, end))
+    across, up = axes
+    points = [
+        {"name": row["method"], "x": across.at(score), "y": up.at(value), "chosen": row["method"] in chosen}
+        for row, score, value in zip(rows, scores, utility, strict=True)
+    ]
+    for point in points:
+        # A name stands on the side where there is room for it.
+        point["side"] = "start" if point["x"] < WIDTH / 2 else "end"
+    for side, step in (("start", 10), ("end", -10)):
+        _spread([point for point in points if point["side"] == side], step, height - 42)
+    return {
+        "height": height,
+        "x_ticks": across.ticks(),
+        "y_ticks": up.ticks(),
+        "utility": "AUC of the label" if has_task else "% of the variance",
+        "points": points,
+    }
+
+
 def biplot(found: dict[str, Any], most: int = 8) -> dict[str, Any] | None:
     """Return arrows of the columns in the plane of two components, each with its name; None for one."""
     if found["n_components"] < 2:

@@ -15,6 +15,7 @@ from fairpca.comparison._comparison import (
     Dependence as Dependence,
     Strata as Strata,
 )
+from fairpca.comparison._encoded import EncodedColumn as EncodedColumn, Encoding as Encoding, encoded as encoded
 from fairpca.comparison._measures import Measure as Measure
 from fairpca.comparison._terms import (
     NOTIONS as NOTIONS,

@@ -166,7 +166,7 @@ class WeightSums(FieldSums):
         return 1.0 if are_counts else (self.n_rows - self.n_zero) / self.total
 
 
-def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:
+def read_weights(sample_weight: Any, rows: int | tuple[int, ...], *, as_they_are: bool = False) -> Any:
     """Return how much each row counts: a row of mass 2 as two equal rows.
 
     Parameters
@@ -175,6 +175,8 @@ def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:
         What the user passed.
     rows : int or tuple of int
         Number of rows; of a Dask table the rows of each block.
+    as_they_are : bool, default=False
+        Whether weights that are no counts are left as they are, since more rows will come.
 
     Returns
     -------
@@ -184,22 +186,22 @@ def read_weights(sample_weight: Any, rows: int | tuple[int, ...]) -> Any:
     if sample_weight is None:
         return None
     if isinstance(rows, tuple) and is_dask(sample_weight):
-        return _of_parts(parts_of(sample_weight, "sample_weight"), rows)
+        return _of_parts(parts_of(sample_weight, "sample_weight"), rows, as_they_are)
     values = numbers_of_weights(sample_weight)
     sums = sums_of_weights(values)
     sums.check(rows if isinstance(rows, int) else sum(rows))
-    scaled = sums.scale * values
+    scaled = values if as_they_are else sums.scale * values
     return scaled if isinstance(rows, int) else in_blocks(scaled, rows)
 
 
-def _of_parts(parts: list[Any], chunks: tuple[int, ...]) -> Any:
+def _of_parts(parts: list[Any], chunks: tuple[int, ...], as_they_are: bool) -> Any:
     delayed = require("dask", "dask").delayed
     found = compute(*(delayed(sums_of_weights)(delayed(numbers_of_weights)(part)) for part in parts))
     sums = reduce(add, found)
     sums.check(sum(chunks))
     lengths = tuple(each.n_rows for each in found)
     values = mapped_parts(numbers_of_weights, parts, lengths, chunks, np.dtype(np.float64))
-    return sums.scale * values
+    return values if as_they_are else sums.scale * values
 
 
 def numbers_of_weights(part: Any) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison import RowWeights, masses_of
+from fairpca.comparison import Encoding, RowWeights, masses_of
 from fairpca.data._scaling import ColumnRanges, ColumnScaling
 from fairpca.rows import FieldSums, Rows
 
@@ -133,14 +133,15 @@ def summarised(
     feature_names : ndarray of shape (p,), default=None
         Names of the columns, for messages.
     """
-    _check_columns(rows.n_columns)
+    check_columns(rows.n_columns)
     sums = rows.total(sums_of_block)
     if not np.isfinite(sums.smallest + sums.largest).all():
         rows.check_finite(feature_names)
     return ColumnSummary.of(rows, sums, standardize, columns)
 
 
-def _check_columns(n_columns: int) -> None:
+def check_columns(n_columns: int) -> None:
+    """Refuse more columns than a covariance is made of."""
     if n_columns > MOST_COLUMNS:
         raise ValueError(
             f"X has {n_columns} columns, whose covariance would take {8e-9 * n_columns**2:.1f} GB; with as many rows "
@@ -163,7 +164,8 @@ def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:
     if masses is None:
         mass, total = float(len(X)), X.sum(axis=0, dtype=np.float64)
     else:
-        X, masses = X[masses > 0], masses[masses > 0]
+        if not masses.all():
+            X, masses = X[masses > 0], masses[masses > 0]
         mass, total = float(masses.sum()), masses @ X.astype(np.float64)
     # A block may have no row with a mass.
     smallest, largest = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
@@ -171,7 +173,7 @@ def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:
 
 
 def products_of_block(
-    X: AnyArray, attached: AnyArray, columns: RowWeights, mean: FloatArray, units: FloatArray
+    X: AnyArray, attached: AnyArray, columns: RowWeights | Encoding, mean: FloatArray, units: FloatArray
 ) -> CentredProducts:
     """Return the products of the centred columns of a block.
 
@@ -181,8 +183,8 @@ def products_of_block(
         Rows.
     attached : ndarray of shape (n_block, k)
         Their strata and masses.
-    columns : RowWeights
-        Their weights.
+    columns : RowWeights or Encoding
+        Their weights, or numbers that the columns are multiplied with.
     mean, units : ndarray of shape (p,)
         What is subtracted and what divides.
     """

@@ -3,7 +3,9 @@
 
 from fairpca.fitting._fitter import Fit as Fit, Fitter as Fitter
 from fairpca.fitting._projection import (
+    LinearMap as LinearMap,
     LinearProjection as LinearProjection,
+    checked_rows as checked_rows,
     unfitted_copy as unfitted_copy,
     variance_kept as variance_kept,
 )

@@ -1,4 +1,4 @@
-"""What every linear, orthogonal projection of the package can do once it is fitted."""
+"""What every linear map of the package can do once it is fitted, and what orthogonal projections can do."""
 # SPDX-License-Identifier: MIT
 
 from abc import abstractmethod
@@ -118,14 +118,14 @@ def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = F
     return rows
 
 
-class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators: z = V'((x - mean) / scale) with orthonormal V.
+class LinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators: z = A((x - mean) / scale), with rows back in the feature space by other axes.
 
-    Subclasses find V in `_fit` and call `_learn_components`; their `fit` says what they can use of what is
-    known of rows.
+    Subclasses find A in `_fit` and call `_learn_map`; their `fit` says what they can use of what is known of rows.
     """
 
     standardize: bool
+    axes_: FloatArray
 
     def _fit_or_leave(self, X: Any, people: People) -> Self:
         """Learn everything, or stay as it was where a fit fails or is interrupted."""
@@ -182,7 +182,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(
                 f"Z has shape {projections.shape}; it must be (n_samples, n_components={self._n_features_out})."
             )
-        rows: AnyArray = (projections @ self.components_) * self.scale_ + self.mean_
+        rows: AnyArray = (projections @ self._reconstruction) * self.scale_ + self.mean_
         return rows.astype(np.float32) if projections.dtype == np.float32 else rows
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -237,6 +237,61 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         validate_data(self, header(X), reset=False, skip_check_array=True)
 
+    @property
+    def _projection(self) -> "Projection":
+        return Projection(self.mean_, self.scale_, self._live_rows)
+
+    @property
+    def _live_rows(self) -> FloatArray:
+        """The components with zeros in place of those without variance, which must not tell anything of any row.
+
+        Zeros, too, for columns that do not vary: what rounding has left of one would be scaled up.
+        """
+        live = self.components_.copy()
+        live[self.n_live_components_ :] = 0.0
+        live[:, self.constant_features_] = 0.0
+        return live
+
+    @property
+    def _reconstruction(self) -> FloatArray:
+        return self.axes_
+
+    def _learn_map(
+        self,
+        rows: FloatArray,
+        singular_values: FloatArray,
+        scaling: ColumnScaling,
+        n_rows: int,
+        mass: float,
+        total: float,
+    ) -> None:
+        """Learn everything that can be said of a map.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (d, p)
+            A, those without variance last.
+        singular_values : ndarray of shape (d,)
+            Root of the sum of squares of each coordinate; exactly 0 where it carries no variance.
+        scaling : ColumnScaling
+            How rows are scaled.
+        n_rows : int
+            Number of rows.
+        mass : float
+            n, the sum of their masses.
+        total : float
+            n tr S.
+        """
+        squares = singular_values**2
+        self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
+        self.components_, self.singular_values_ = rows, singular_values
+        self.explained_variance_, self.explained_variance_ratio_ = squares / (mass - 1), squares / total
+        self.n_components_, self.n_live_components_, self.n_samples_ = len(rows), int(np.sum(squares > 0)), n_rows
+
+
+class LinearProjection(LinearMap):
+    """Base of the estimators with z = V'((x - mean) / scale) and orthonormal V, which they find in `_fit`."""
+
     def residuals(self, X: Any) -> FloatArray:
         """Return the squared distance of each row from its reconstruction, in the scaled units.
 
@@ -279,19 +334,8 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return scaled * np.outer(self.scale_, self.scale_)
 
     @property
-    def _projection(self) -> "Projection":
-        return Projection(self.mean_, self.scale_, self._live_rows)
-
-    @property
-    def _live_rows(self) -> FloatArray:
-        """The components with zeros in place of those without variance, which must not tell anything of any row.
-
-        Zeros, too, for columns that do not vary: what rounding has left of one would be scaled up.
-        """
-        live = self.components_.copy()
-        live[self.n_live_components_ :] = 0.0
-        live[:, self.constant_features_] = 0.0
-        return live
+    def _reconstruction(self) -> FloatArray:
+        return self.components_
 
     def _learn_components(
         self, components: Components, axes: PrincipalAxes, scaling: ColumnScaling, n_rows: int, mass: float
@@ -311,16 +355,11 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         mass : float
             n, the sum of their masses.
         """
-        total, n = mass * axes.total, mass
-        squares = components.singular_values**2
-        d, p = components.rows.shape
-        self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
-        self.components_ = components.rows
-        self.singular_values_ = components.singular_values
-        self.explained_variance_ = squares / (n - 1)
-        self.explained_variance_ratio_ = squares / total
-        self.noise_variance_ = max(0.0, total - float(squares.sum())) / ((n - 1) * (p - d)) if d < p else 0.0
-        self.n_components_, self.n_live_components_, self.n_samples_ = d, components.n_live, n_rows
+        (d, p), total = components.rows.shape, mass * axes.total
+        self._learn_map(components.rows, components.singular_values, scaling, n_rows, mass, total)
+        left = max(0.0, total - float(np.sum(components.singular_values**2)))
+        self.noise_variance_ = left / ((mass - 1) * (p - d)) if d < p else 0.0
+        self.n_live_components_ = components.n_live
 
 
 def unfitted_copy(estimator: Any) -> Any:
@@ -337,12 +376,12 @@ def unfitted_copy(estimator: Any) -> Any:
     return unfitted
 
 
-def variance_kept(model: LinearProjection, X: Any, attached: Any = None) -> float:
-    """Return the share of the variance of rows that a projection keeps, see `LinearProjection.score`.
+def variance_kept(model: LinearMap, X: Any, attached: Any = None) -> float:
+    """Return the share of the variance of rows that a map keeps, see `LinearMap.score`.
 
     Parameters
     ----------
-    model : LinearProjection
+    model : LinearMap
         Fitted.
     X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
         Rows.
@@ -355,7 +394,7 @@ def variance_kept(model: LinearProjection, X: Any, attached: Any = None) -> floa
     return spread.kept / spread.total
 
 
-def _rows_for(model: LinearProjection, X: Any, attached: Any) -> Rows:
+def _rows_for(model: LinearMap, X: Any, attached: Any) -> Rows:
     if is_dask(X):
         model._check_header(X)
         blocks = number_blocks(X)

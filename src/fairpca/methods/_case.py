@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
@@ -195,13 +196,22 @@ class Case:
         }
 
     def _variance_kept(self, model: Any, part: Part, Z: FloatArray) -> float:
+        """Return 1 - |x - x'|^2 / |x|^2 of reconstructions x', in units of the scaled columns; nan without these.
+
+        For orthonormal components that is tr(V'SV) / tr(S); maps that add variance get no credit for it.
+        """
         attached = part.compared(self.terms).attached
         if isinstance(model, LinearProjection):
             return variance_kept(model, part.X, attached)
+        try:
+            back = np.asarray(model.inverse_transform(Z), dtype=np.float64)
+        except (AttributeError, NotFittedError):
+            return math.nan
         X, own = (dense(compressed(X)) if is_sparse(X) else np.asarray(X) for X in (self.fitted.X, part.X))
         scale, masses = X.std(axis=0), masses_of(attached)
         varies = scale > 0
-        return _variance(Z, masses) / _variance(own[:, varies] / scale[varies], masses)
+        left, whole = (rows[:, varies] / scale[varies] for rows in (own - back, own))
+        return 1.0 - _variance(left, masses) / _variance(whole, masses)
 
     def _task_aucs(self, Z: Sequence[FloatArray]) -> list[float]:
         """Return the AUC, on the rows that choose and on the others, of boosting that has learned two labels."""

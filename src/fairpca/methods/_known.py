@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from fairpca._utils.checks import check_name
-from fairpca.baselines import FPCA, ReconstructionFairPCA
+from fairpca.baselines import FPCA, LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA, ReconstructionFairPCA
 from fairpca.comparison import LARGEST_MMD2, People, Terms
 from fairpca.estimator import FairPCA
 
@@ -19,6 +19,11 @@ KNOWN: dict[str, Callable[[Any], Any]] = {
     PLAIN: partial(FairPCA, tolerance=LARGEST_MMD2),  # nothing exceeds this tolerance
     "FairPCA": FairPCA,
     "FairPCA-scales": partial(FairPCA, bandwidth="scales"),
+    "ClosedForm": ClosedFormFairPCA,
+    "ClosedForm-cov": partial(ClosedFormFairPCA, match="covariances"),
+    "LEACE": LEACE,
+    "SPLINCE": SPLINCE,
+    "AugmentedPCA": AugmentedPCA,
     "FPCA": FPCA,
     "equal-loss": ReconstructionFairPCA,
 }

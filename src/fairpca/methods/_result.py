@@ -191,8 +191,11 @@ def _choices(rows: list[dict[str, Any]], target: float) -> dict[str, str | None]
     return found | {"promise": _best(promised, what)}
 
 
-def _best(rows: list[dict[str, Any]], what: str) -> str | None:
-    return None if not rows else str(max(rows, key=lambda row: float(row[what]))["method"])
+def _best(rows: list[dict[str, Any]], what: str, level: float = 0.99) -> str | None:
+    """Return the method with the largest figure; of those that are about as good, the one that reveals least."""
+    most = max((row[what] for row in rows if not math.isnan(row[what])), default=None)
+    good = [row for row in rows if most is not None and row[what] >= level * most]
+    return str(min(good, key=lambda row: float(row["gap"]))["method"]) if good else None
 
 
 def _sentences(found: MethodComparison) -> Iterator[str]:
@@ -266,7 +269,7 @@ def table_of(found: MethodComparison) -> tuple[list[str], list[list[str]]]:
     has_promise = any(row["promise_cells"] is not None for row in found.methods)
     columns: dict[str, Callable[[dict[str, Any]], str]] = {
         "method": lambda row: row["method"] + ("" if row["converged"] else " *"),
-        "kept": lambda row: _percent(row["variance_kept"]),
+        "kept": lambda row: _or_dash(row["variance_kept"], _percent),
         "MMD²": lambda row: f"{row['mmd2']:.2g}",
         "by\nchance": lambda row: f"{row['chance_level']:.2g}",
         f"{'group' if found.score == 'AUC' else 'amount'}\n{found.score}": lambda row: _or_dash(

@@ -262,7 +262,8 @@ def methods(found: dict[str, Any]) -> dict[str, Any] | None:
     scores = [each["adversary_score"] for each in rows]
     height, chosen = 300, {name for name in found["choices"].values() if name}
     axes = []
-    for values, start, end in ((scores, 44, WIDTH - ROOM), (utility, height - 42, 8)):
+    # Names stand in a column beside the marks, which are often too close together for them.
+    for values, start, end in ((scores, 44, WIDTH - 116), (utility, height - 42, 8)):
         room = 0.1 * (max(values) - min(values)) or 0.05 * abs(max(values)) or 1.0
         axes.append(Axis(min(values) - room, max(values) + room, start, end))
     across, up = axes
@@ -270,14 +271,10 @@ def methods(found: dict[str, Any]) -> dict[str, Any] | None:
         {"name": row["method"], "x": across.at(score), "y": up.at(value), "chosen": row["method"] in chosen}
         for row, score, value in zip(rows, scores, utility, strict=True)
     ]
-    for point in points:
-        # A name stands on the side where there is room for it.
-        point["side"] = "start" if point["x"] < WIDTH / 2 else "end"
-    for side, step in (("start", 10), ("end", -10)):
-        _spread([point for point in points if point["side"] == side], step, height - 42)
+    _spread(points, 0, height - 30)
     return {
         "height": height,
-        "x_ticks": across.ticks(),
+        "x_ticks": across.ticks(4),
         "y_ticks": up.ticks(),
         "utility": "AUC of the label" if has_task else "% of the variance",
         "points": points,

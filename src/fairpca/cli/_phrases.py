@@ -32,6 +32,7 @@ OPTIONS = {
                 "small_groups",
             ),
             *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
+            "methods",
         )
     },
 }

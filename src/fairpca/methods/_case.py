@@ -20,7 +20,6 @@ from fairpca._utils.typing import FloatArray
 from fairpca.auditing import audit
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, compare, masses_of
 from fairpca.fitting import LinearProjection, variance_kept
-from fairpca.inference import LEAST_ROWS
 from fairpca.methods._promise import kept_by_release, two_labels
 from fairpca.release import Release
 from fairpca.rows import compressed, dense, is_sparse
@@ -49,7 +48,7 @@ class Part:
         """Return who of them is compared with whom."""
         return compare(self.people, len(self), terms, LARGEST_MMD2)
 
-    def split(self, share: float, terms: Terms, seed: int, asked: str) -> tuple["Part", "Part"]:
+    def split(self, share: float, terms: Terms, seed: int, least: int, asked: str) -> tuple["Part", "Part"]:
         """Return two parts with the same share of each group.
 
         Parameters
@@ -60,12 +59,14 @@ class Part:
             How people are compared.
         seed : int
             Draws the rows.
+        least : int
+            Rows of each side that the second needs.
         asked : str
             Who asked for it, for messages.
         """
         compared = self.compared(terms)
         parts = one_split(share, compared, np.random.default_rng(seed))
-        check_parts(parts, compared, LEAST_ROWS, LEAST_ROWS, asked)
+        check_parts(parts, compared, terms.min_group_size, least, asked)
         first, second = (
             Part(part_of(self.X, rows), people_at(self.people, rows)) for rows in (parts.fitted, parts.held_out)
         )

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_random_state
 from fairpca._utils.checks import check_n_components, check_number
 from fairpca._utils.progress import Say, say_with
 from fairpca.comparison import People, Terms, check_same_rows
+from fairpca.inference import LEAST_ROWS
 from fairpca.methods._case import Case, Part
 from fairpca.methods._known import PLAIN, method_of, names_of_methods, why_not
 from fairpca.methods._result import MethodComparison, Tried
@@ -139,7 +140,7 @@ def compare(
     check_same_rows(X, people.tables)
     table = by_position(X) if is_sparse(X) or hasattr(X, "iloc") else np.asarray(X)
     whole = Part(table, People(*map(by_position, vars(people).values())))
-    rest, new = whole.split(held_out, asked.terms, seed, f"held_out={held_out!r}")
+    rest, new = whole.split(held_out, asked.terms, seed, LEAST_ROWS, f"held_out={held_out!r}")
     return compare_parts(rest, new, asked)
 
 
@@ -157,7 +158,8 @@ def compare_parts(rest: Part, new: Part, asked: Asked) -> MethodComparison:
     check_number("target", asked.target, above=0.0, below=1.0)
     n_features = int(np.shape(rest.X)[1])
     d = check_n_components(asked.n_components, n_features)
-    fitted, choosing = rest.split(CHOOSING, asked.terms, asked.seed, "the share of the other rows to choose with")
+    least, words = asked.terms.min_group_size, "the share of the other rows to choose with"
+    fitted, choosing = rest.split(CHOOSING, asked.terms, asked.seed, least, words)
     case = Case(fitted, choosing, new, asked.terms, float("nan"), (asked.target,), asked.seed)
     tried: dict[str, Tried] = {}
     left_out: dict[str, str] = {}

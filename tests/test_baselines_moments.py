@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import fairpca
 from fairpca.baselines import FPCA, LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA, ReconstructionFairPCA
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.saving._map import map_from_archive, map_to_archive
 
 METHODS = [
     ClosedFormFairPCA(3),
@@ -288,6 +289,42 @@ def test_results_can_be_audited_and_released(table, method):
     assert found.mmd2 > 0
     release = fairpca.Release(kind="cells", random_state=0).fit(model.transform(X), sensitive_features=people["race"])
     assert len(release.levels_) > 1
+
+
+@pytest.mark.parametrize("method", [*METHODS, FPCA(2)], ids=repr)
+def test_files_bring_the_same_method_back(table, method, tmp_path):
+    X, people, y = table
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    model = clone(method).set_output(transform="pandas").fit(frame, y, sensitive_features=people["race"] == "a")
+    model.save(tmp_path / "model.fairpca")
+    loaded = fairpca.load(tmp_path / "model.fairpca")
+    assert type(loaded) is type(model)
+    assert repr(loaded) == repr(model)
+    pd.testing.assert_frame_equal(loaded.transform(frame), model.transform(frame), check_exact=True)
+    Z = X[:, : len(model.components_)]
+    np.testing.assert_array_equal(loaded.inverse_transform(Z), model.inverse_transform(Z))
+    learned = {name for name in vars(model) if name.endswith("_")}
+    assert learned == {name for name in vars(loaded) if name.endswith("_")}
+    with pytest.raises(ValueError, match="comes from a file, which has no sums"):
+        loaded.partial_fit(frame, y, sensitive_features=people["race"])
+
+
+def test_files_with_other_contents_are_refused(table):
+    document, arrays = map_to_archive(fitted(LEACE(3), table))
+    for changed in (
+        {"parameters": document["parameters"] | {"n_components": 9}},
+        {"parameters": document["parameters"] | {"mu": 1.0}},
+        {"learned": document["learned"] | {"axes_": document["learned"]["mean_"]}},
+        {"learned": {k: v for k, v in document["learned"].items() if k != "axes_"}},
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            map_from_archive(document | changed, arrays, "LEACE")
+
+    class Own(LEACE):
+        pass
+
+    with pytest.raises(TypeError, match="a Own would not come back as one"):
+        map_to_archive(fitted(Own(3), table))
 
 
 @pytest.mark.parametrize(

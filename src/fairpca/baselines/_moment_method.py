@@ -1,6 +1,7 @@
 """What methods share that need first and second moments alone: rows of any kind, in one go or block by block."""
 # SPDX-License-Identifier: MIT
 
+import os
 from abc import abstractmethod
 from copy import copy
 from typing import Any, Self
@@ -68,6 +69,8 @@ class MomentMethod(LinearMap):
         self : estimator
             The fitted estimator.
         """
+        if self._moments is None and hasattr(self, "components_"):
+            raise ValueError("this method comes from a file, which has no sums of its rows; fit it to all rows again.")
         fitted = copy(self)
         notes = fitted._learn(X, self._people(sensitive_features, y, sample_weight), self._moments, more_to_come=True)
         self.__dict__ = fitted.__dict__
@@ -92,6 +95,18 @@ class MomentMethod(LinearMap):
         """
         known = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         return self.fit(X, y, **known).transform(X)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted method to a file that `fairpca.load` reads, see `fairpca.FairPCA.save`.
+
+        Parameters
+        ----------
+        path : path
+            Where to. The sums of `partial_fit` are not written: a method from a file cannot be fitted further.
+        """
+        from fairpca.saving import map_to_archive, write_archive
+
+        write_archive(path, *map_to_archive(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,9 +10,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fairpca.baselines import FPCA, TiedEigenvaluesWarning
 from fairpca.baselines._problem import FPCAProblem
 from fairpca.baselines._stiefel import FrameObjective, meet_means
-from fairpca.data import PrincipalAxes
+from fairpca.comparison import People, encoded
+from fairpca.data import Moments, PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import projection_distance
+from fairpca.rows import rows_in_memory
 
 
 @pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
@@ -264,10 +266,15 @@ def test_stiefel_rounding_is_a_local_maximum(two_groups, rng):
             assert objective(W @ W.T, scaled, group, 0.05, "published") <= best + 1e-7
 
 
+def moments_of(X, group):
+    attached, encoding = encoded(People(group), len(X))
+    return Moments.of(rows_in_memory(X, attached), encoding, by_group=True).scaled(standardize=False)
+
+
 @pytest.mark.parametrize("form", ["published", "text"])
 def test_smoothed_gradient_agrees_with_finite_differences(rng, form):
     X, group = sample(rng, 7, 6)
-    problem = FPCAProblem.of(X, PrincipalAxes.of(X, 7), group == 0, 2, 0.1, 0.5, form)
+    problem = FPCAProblem.of(moments_of(X, group), 2, 0.1, 0.5, form)
     smooth = FrameObjective.of(problem)
     shape = (smooth.axes.shape[1], 2)
     point = rng.normal(size=shape)
@@ -282,7 +289,7 @@ def test_smoothed_gradient_agrees_with_finite_differences(rng, form):
 @pytest.mark.parametrize("inside", [False, True])
 def test_turning_a_frame_meets_the_means_exactly(rng, inside):
     X, group = sample(rng, 7, 7)
-    problem = FPCAProblem.of(X, PrincipalAxes.of(X, 7), group == 0, 2, 0.05, 0.5, "published")
+    problem = FPCAProblem.of(moments_of(X, group), 2, 0.05, 0.5, "published")
     smooth = FrameObjective.of(problem)
     columns = rng.normal(size=(7, 2))
     if inside:

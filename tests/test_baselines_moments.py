@@ -13,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca
-from fairpca.baselines import LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA
+from fairpca.baselines import FPCA, LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA, ReconstructionFairPCA
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.saving._map import map_from_archive, map_to_archive
 
 METHODS = [
     ClosedFormFairPCA(3),
@@ -22,6 +23,7 @@ METHODS = [
     LEACE(3),
     SPLINCE(3),
     AugmentedPCA(3, mu=5.0),
+    ReconstructionFairPCA(3),
 ]
 every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 
@@ -51,8 +53,10 @@ def one_hot(labels):
 
 
 def same(first, second, atol=1e-9):
+    # Subspaces of several groups are found by iterations.
+    atol = 1e-6 if isinstance(first, ReconstructionFairPCA) else atol
     for name in ("components_", "explained_variance_", "mean_", "scale_"):
-        np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=atol, rtol=1e-7)
+        np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=atol, rtol=max(atol, 1e-7))
 
 
 def fitted(method, table, columns=("race",), **known):
@@ -172,6 +176,15 @@ def test_blocks_in_any_order_give_the_fit_of_all_rows(table, method):
     assert model.n_samples_ == 400
 
 
+def test_fpca_takes_blocks_and_sparse_tables_too(table):
+    X, people, _ = table
+    group = people["race"] == "a"
+    expected = FPCA(2).fit(X, sensitive_features=group)
+    same(FPCA(2).fit(sparse.csr_array(X), sensitive_features=group), expected, atol=1e-5)
+    blocks = FPCA(2).partial_fit(X[:200], sensitive_features=group[:200])
+    same(blocks.partial_fit(X[200:], sensitive_features=group[200:]), expected, atol=1e-5)
+
+
 def test_blocks_must_bring_the_same_columns(table):
     X, people, _ = table
     model = LEACE(2).partial_fit(X[:100], sensitive_features=people[:100])
@@ -216,7 +229,7 @@ def test_weights_count_rows(table, method, rng):
         blocks.partial_fit(
             X[part], y[part], sensitive_features=people[["race"]][part], sample_weight=0.5 * weight[part]
         )
-    np.testing.assert_allclose(blocks.components_, weighted.components_, atol=1e-8)
+    np.testing.assert_allclose(blocks.components_, weighted.components_, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", [ClosedFormFairPCA(3), LEACE(3), SPLINCE(3)], ids=repr)
@@ -278,6 +291,42 @@ def test_results_can_be_audited_and_released(table, method):
     assert len(release.levels_) > 1
 
 
+@pytest.mark.parametrize("method", [*METHODS, FPCA(2)], ids=repr)
+def test_files_bring_the_same_method_back(table, method, tmp_path):
+    X, people, y = table
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    model = clone(method).set_output(transform="pandas").fit(frame, y, sensitive_features=people["race"] == "a")
+    model.save(tmp_path / "model.fairpca")
+    loaded = fairpca.load(tmp_path / "model.fairpca")
+    assert type(loaded) is type(model)
+    assert repr(loaded) == repr(model)
+    pd.testing.assert_frame_equal(loaded.transform(frame), model.transform(frame), check_exact=True)
+    Z = X[:, : len(model.components_)]
+    np.testing.assert_array_equal(loaded.inverse_transform(Z), model.inverse_transform(Z))
+    learned = {name for name in vars(model) if name.endswith("_")}
+    assert learned == {name for name in vars(loaded) if name.endswith("_")}
+    with pytest.raises(ValueError, match="comes from a file, which has no sums"):
+        loaded.partial_fit(frame, y, sensitive_features=people["race"])
+
+
+def test_files_with_other_contents_are_refused(table):
+    document, arrays = map_to_archive(fitted(LEACE(3), table))
+    for changed in (
+        {"parameters": document["parameters"] | {"n_components": 9}},
+        {"parameters": document["parameters"] | {"mu": 1.0}},
+        {"learned": document["learned"] | {"axes_": document["learned"]["mean_"]}},
+        {"learned": {k: v for k, v in document["learned"].items() if k != "axes_"}},
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            map_from_archive(document | changed, arrays, "LEACE")
+
+    class Own(LEACE):
+        pass
+
+    with pytest.raises(TypeError, match="a Own would not come back as one"):
+        map_to_archive(fitted(Own(3), table))
+
+
 @pytest.mark.parametrize(
     ("method", "columns", "message"),
     [
@@ -294,6 +343,9 @@ def test_results_can_be_audited_and_released(table, method):
         ),
         (ClosedFormFairPCA(match="variances"), ["race"], "match='variances' is unknown"),
         (ClosedFormFairPCA(share=1.5), ["race"], "share=1.5 must be at most 1"),
+        (ReconstructionFairPCA(), ["age"], "age is continuous. ClosedFormFairPCA"),
+        (FPCA(), ["race"], "FPCA takes one attribute of two groups; got 3 groups. ReconstructionFairPCA, .* several"),
+        (FPCA(), ["race", "age"], "age is continuous"),
         (AugmentedPCA(mu=-1), ["race"], "mu=-1 must be a finite number >= 0"),
         (LEACE(sensitive_kind="number"), ["race"], "sensitive_kind"),
     ],

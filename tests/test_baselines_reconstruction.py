@@ -84,6 +84,49 @@ def test_crossing_eigenvalues_still_give_exactly_d_dimensions(rng, first, second
         assert model.group_losses_[0] == pytest.approx(expected, abs=1e-9)
 
 
+def several(rng, n_groups, p=6):
+    """Return rows of groups whose covariances have nothing in common, and these covariances."""
+    X = np.vstack([rng.normal(size=(60, p)) @ rng.normal(size=(p, p)) for _ in range(n_groups)])
+    group = np.repeat(np.arange(n_groups), 60)
+    return X, group, covariances(X, group)
+
+
+def test_the_optimum_of_two_groups_is_the_largest_minimum_of_a_grid_of_weights(two_groups):
+    X, group = two_groups
+    model = ReconstructionFairPCA(2, standardize=False).fit(X, sensitive_features=group)
+    H = [np.linalg.eigvalsh(S)[-2:].sum() / 2 * np.eye(6) - S for S in covariances(X, group)]
+    minima = [np.linalg.eigvalsh(t * H[0] + (1 - t) * H[1])[:2].sum() for t in np.linspace(0, 1, 20_001)]
+    assert model.group_losses_.max() == pytest.approx(max(minima), rel=1e-7)
+    assert model.group_losses_.max() >= max(minima) * (1 - 1e-12)
+    assert model.mixture_weight_ == pytest.approx(np.argmax(minima) / 20_000, abs=1e-4)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_optimum_of_three_groups_is_that_of_a_grid(rng, d):
+    X, group, sigmas = several(rng, 3)
+    model = ReconstructionFairPCA(d, standardize=False).fit(X, sensitive_features=group)
+    best = np.array([np.linalg.eigvalsh(S)[-d:].sum() for S in sigmas])
+    grid = [(i / 60, j / 60, 1 - (i + j) / 60) for i in range(61) for j in range(61 - i)]
+    minima = [w @ best - np.linalg.eigvalsh(np.tensordot(w, sigmas, axes=1))[-d:].sum() for w in np.array(grid)]
+    largest = model.group_losses_.max()
+    np.testing.assert_allclose(model.group_losses_, losses(model.components_.T, sigmas), rtol=1e-8)
+    assert largest - model.duality_gap_ >= max(minima) - 1e-9 * best.max()
+    assert largest - model.duality_gap_ == pytest.approx(max(minima), rel=0.02)
+    assert model.mixture_weights_.sum() == pytest.approx(1)
+    for _ in range(2000):
+        turned = np.linalg.qr(model.components_.T + 0.03 * rng.normal(size=(6, d)))[0]
+        assert losses(turned, sigmas).max() >= largest - 1e-6 * best.max()
+
+
+def test_many_groups_and_attributes_are_bounded_from_both_sides(rng):
+    X, group, sigmas = several(rng, 12)
+    model = ReconstructionFairPCA(3, standardize=False).fit(X, sensitive_features={"a": group, "b": group % 2})
+    assert list(model.groups_[[0, 11, 12]]) == ["a=0", "a=11", "b=0"]
+    plain = losses(PCA(3).fit(X).components_.T, sigmas)
+    assert model.group_losses_.max() < plain.max()
+    assert 0 <= model.duality_gap_ < 0.2 * model.group_losses_.max()
+
+
 def test_swapping_the_names_swaps_the_losses_and_nothing_else(two_groups):
     X, group = two_groups
     swapped = np.where(group == "a", "b", "a")

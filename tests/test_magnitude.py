@@ -3,18 +3,27 @@
 import numpy as np
 import pytest
 
-from fairpca.baselines import FPCA, ReconstructionFairPCA
+from fairpca.baselines import FPCA, LEACE, ReconstructionFairPCA
 from fairpca.metrics import delta_a, explained_variance
 
 
-@pytest.mark.parametrize(("scale", "happen"), [(1e-300, "vanish"), (1e160, "overflow"), (1e300, "overflow")])
-@pytest.mark.parametrize("method", [FPCA, ReconstructionFairPCA])
-def test_baselines_refuse_what_they_cannot_square(two_groups, method, scale, happen):
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [(1e-300, "squares are not normal"), (1e160, "squares are not normal"), (1e300, "sums over rows overflow; divide")],
+)
+@pytest.mark.parametrize("method", [FPCA, ReconstructionFairPCA, LEACE])
+def test_baselines_refuse_what_they_cannot_square(two_groups, method, scale, message):
     X, group = two_groups
     model = method(2, standardize=False)
-    with pytest.raises(ValueError, match=f"largest entry of X has the size .* squares {happen}; it must be between"):
+    with pytest.raises(ValueError, match=message):
         model.fit(X * scale, sensitive_features=group)
     assert not hasattr(model, "mean_")
+
+
+def test_fpca_refuses_variances_that_it_cannot_square(two_groups):
+    X, group = two_groups
+    with pytest.raises(ValueError, match=r"variances up to .* squares overflow; use standardize=True"):
+        FPCA(2, standardize=False).fit(X * 1e80, sensitive_features=group)
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e140])

@@ -127,25 +127,6 @@ def check_init(init: Any, names: Iterable[str], n_components: int, n_features: i
     return components.T
 
 
-def check_magnitude(X: AnyArray, largest: float = LARGEST) -> None:
-    """Refuse rows whose largest entry is so large or so small that sums of squares are no longer right.
-
-    Parameters
-    ----------
-    X : ndarray
-        Finite numbers.
-    largest : float, default=1e150
-        Largest size allowed.
-    """
-    size = float(max(-X.min(), X.max(), 0.0))
-    if size > largest or 0.0 < size < SMALLEST:
-        happen = "overflow" if size > largest else "vanish"
-        raise ValueError(
-            f"the largest entry of X has the size {size:.3g}, and squares {happen}; it must be between {SMALLEST:.0e} "
-            f"and {largest:.0e}. Change the units of X, for example to X / np.abs(X).max()."
-        )
-
-
 def check_width(bandwidth: float, spread: float) -> None:
     """Refuse a bandwidth so far beyond the data that all kernels are 1 but for rounding.
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.checks import check_at_least_zero
-from fairpca.baselines._by_moments import MomentMethod
+from fairpca._utils.warn import Note
+from fairpca.baselines._moment_method import MomentMethod
 from fairpca.data import ScaledMoments
 
 
@@ -86,7 +87,7 @@ class AugmentedPCA(MomentMethod):
     def _check_parameters(self) -> None:
         check_at_least_zero("mu", self.mu, "0 is plain PCA")
 
-    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> None:
+    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
         variances = moments.axes.variances[: moments.axes.rank]
         covariances = moments.correlations() * moments.deviations[moments.deviations > 0]
         objective = np.diag(variances) - self.mu * covariances @ covariances.T
@@ -96,4 +97,4 @@ class AugmentedPCA(MomentMethod):
         loadings = Q * np.sqrt(variances)
         lengths = np.linalg.norm(loadings, axis=1)
         axes = loadings / np.where(lengths > 0, lengths, 1.0)[:, None]
-        self._learn_oblique(lengths[:, None] * Q / np.sqrt(variances), axes, lengths**2, moments, n_rows)
+        return self._learn_oblique(lengths[:, None] * Q / np.sqrt(variances), axes, lengths**2, moments, n_rows)

@@ -7,7 +7,8 @@ import numpy as np
 
 from fairpca._utils.checks import check_name, check_number
 from fairpca._utils.typing import FloatArray
-from fairpca.baselines._by_moments import ProjectionByMoments
+from fairpca._utils.warn import Note
+from fairpca.baselines._moment_method import ProjectionByMoments
 from fairpca.data import ScaledMoments, orthonormal
 
 
@@ -97,7 +98,7 @@ class ClosedFormFairPCA(ProjectionByMoments):
         if self.share > 1:
             raise ValueError(f"share={self.share!r} must be at most 1, which leaves covariances alone.")
 
-    def _frame(self, moments: ScaledMoments, n_components: int) -> FloatArray:
+    def _frame(self, moments: ScaledMoments, n_components: int) -> tuple[FloatArray, list[Note]]:
         axes, p = moments.axes, len(moments.axes.variances)
         variances = axes.variances[: axes.rank]
         taken = orthonormal(moments.correlations())
@@ -112,7 +113,7 @@ class ClosedFormFairPCA(ProjectionByMoments):
         # Null axes carry no variance, of any group.
         extra = np.arange(n_components - live.shape[1])
         frame[axes.rank + extra, live.shape[1] + extra] = 1.0
-        return frame
+        return frame, []
 
     def _alike(self, moments: ScaledMoments, basis: FloatArray, n_components: int) -> FloatArray:
         """Return the directions within R in which the covariances of groups differ least."""

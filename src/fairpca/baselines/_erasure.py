@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.baselines._by_moments import MomentMethod
+from fairpca._utils.warn import Note
+from fairpca.baselines._moment_method import MomentMethod
 from fairpca.data import ScaledMoments, orthonormal
 
 
@@ -77,7 +78,7 @@ class LEACE(MomentMethod):
         self.sensitive_kind = sensitive_kind
         self.standardize = standardize
 
-    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> None:
+    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
         erased = orthonormal(moments.correlations())
         p = len(moments.axes.variances)
         self._check_room(n_components, erased.shape[1], p)
@@ -90,7 +91,7 @@ class LEACE(MomentMethod):
         n_live = min(n_components, len(roots) - erased.shape[1])
         axes, variances = np.zeros((n_components, len(roots))), np.zeros(n_components)
         axes[:n_live], variances[:n_live] = vectors.T[::-1][:n_live], sizes[::-1][:n_live]
-        self._learn_oblique((axes * roots) @ whitened / roots, axes, variances, moments, n_rows)
+        return self._learn_oblique((axes * roots) @ whitened / roots, axes, variances, moments, n_rows)
 
     def _kernel_of(self, erased: FloatArray, moments: ScaledMoments) -> FloatArray:
         """Return T, whose columns are orthogonal to what the projection leaves, in whitened axes."""

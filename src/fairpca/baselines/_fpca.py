@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.checks import check_integer, check_name
-from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import Note
-from fairpca.baselines._base import Baseline
-from fairpca.baselines._problem import FPCAProblem, Moments, SDPResult, solve_fpca
+from fairpca.baselines._moment_method import ProjectionByMoments
+from fairpca.baselines._problem import FPCAProblem, SDPResult, solve_fpca
 from fairpca.baselines._stiefel import FrameObjective, optimise_frame
-from fairpca.data import PrincipalAxes
+from fairpca.comparison import EncodedColumn
+from fairpca.data import ScaledMoments
 from fairpca.exceptions import ConvergenceWarning
+
+_LARGEST = 1e100
+"""Variances whose squares are numbers still."""
 
 _TIE = 1e-4
 """Eigenvalues of P*, which lie in [0, 1], count as equal below this difference."""
@@ -24,7 +28,7 @@ class TiedEigenvaluesWarning(UserWarning):
     """The solution of the semidefinite program does not single out d directions, so the rounding is arbitrary."""
 
 
-class FPCA(Baseline):
+class FPCA(ProjectionByMoments):
     r"""Fair PCA that matches the means and covariances of two groups, by semidefinite programming.
 
     With f the difference of the group means, Q that of the group covariances and :math:`C = X'X / (n \|X\|_F)`,
@@ -130,8 +134,7 @@ class FPCA(Baseline):
     (True, False)
     """
 
-    # Squares of covariances are numbers.
-    _largest_unscaled = 1e50
+    _needs_groups = True
 
     def __init__(
         self,
@@ -162,27 +165,39 @@ class FPCA(Baseline):
         check_name("rounding", self.rounding, ["eigenvectors", "stiefel"])
         check_integer("max_iter", self.max_iter, 1)
 
-    def _solve(
-        self, rows: FloatArray, axes: PrincipalAxes, groups: AnyArray | None, masses: FloatArray | None, d: int
-    ) -> tuple[FloatArray, list[Note]]:
-        first = None if groups is None else groups == np.unique(groups)[0]
-        if first is not None and d == rows.shape[1]:
-            self._check_room(rows, first, masses, d)
-        problem = FPCAProblem.of(rows, axes, first, d, float(self.delta), float(self.mu), self.form, masses)
+    def _check_groups(self, columns: tuple[EncodedColumn, ...]) -> None:
+        super()._check_groups(columns)
+        if len(columns) > 1 or len(columns[0].groups) > 2:
+            came = f"{len(columns)} attributes" if len(columns) > 1 else f"{len(columns[0].groups)} groups"
+            raise ValueError(
+                f"FPCA takes one attribute of two groups; got {came}. ReconstructionFairPCA, ClosedFormFairPCA, LEACE, "
+                "SPLINCE and AugmentedPCA take several."
+            )
+
+    def _frame(self, moments: ScaledMoments, n_components: int) -> tuple[FloatArray, list[Note]]:
+        axes, d = moments.axes, n_components
+        if axes.total > _LARGEST:
+            raise ValueError(
+                f"X has variances up to {axes.variances[0]:.3g}, whose squares overflow; use standardize=True, or "
+                "units in which they are smaller."
+            )
+        problem = FPCAProblem.of(moments, d, float(self.delta), float(self.mu), self.form)
+        if d == len(moments.cross):
+            self._check_room_for_means(problem, d)
         result = solve_fpca(problem, int(self.max_iter), float(self.gap_tolerance))
-        self._learn(problem, result, d)
+        self._learn_program(problem, result, d)
         notes: list[Note] = [] if self.converged_ else [(self._explain(problem), ConvergenceWarning)]
         # Without groups nothing is relaxed, and a tie is one of plain PCA.
-        if self.tied_ and first is not None:
+        if self.tied_ and moments.encoding.columns:
             notes.append((self._explain_tie(d), TiedEigenvaluesWarning))
         frame = self.eigenvectors_[:, :d]
         if self.rounding == "stiefel":
             frame = optimise_frame(problem, frame)
         objective = FrameObjective.of(problem)
         self.rounded_objective_ = objective.value(objective.axes.T @ frame)
-        return frame, notes
+        return axes.axes.T @ frame, notes
 
-    def _learn(self, problem: FPCAProblem, result: SDPResult, d: int) -> None:
+    def _learn_program(self, problem: FPCAProblem, result: SDPResult, d: int) -> None:
         self.projection_matrix_ = problem.full_matrix(result.point)
         self.eigenvalues_, self.eigenvectors_ = problem.spectrum(result.point)
         self.objective_, self.duality_gap_ = result.objective, result.gap
@@ -190,13 +205,12 @@ class FPCA(Baseline):
         following = self.eigenvalues_[d : d + 1]
         self.tied_ = bool(np.any(self.eigenvalues_[d - 1] - following <= _TIE))
 
-    def _check_room(self, rows: FloatArray, first: BoolArray, masses: FloatArray | None, d: int) -> None:
+    def _check_room_for_means(self, problem: FPCAProblem, d: int) -> None:
         """Refuse to keep all features while the means must come closer than they are."""
-        distance = float(np.linalg.norm(Moments.of(rows, first, masses).f))
-        if distance > self.delta + 1e-12 * math.sqrt(rows.shape[1]):
+        if problem.distance > self.delta + 1e-12 * math.sqrt(d):
             raise ValueError(
-                f"n_components={d} keeps every direction, so the group means stay {distance:.3g} apart "
-                f"and cannot meet delta={self.delta}: ask for at most {rows.shape[1] - 1} components or raise delta."
+                f"n_components={d} keeps every direction, so the group means stay {problem.distance:.3g} apart "
+                f"and cannot meet delta={self.delta}: ask for at most {d - 1} components or raise delta."
             )
 
     def _explain(self, problem: FPCAProblem) -> str:

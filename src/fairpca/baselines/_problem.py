@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairpca._utils.typing import BoolArray, FloatArray
+from fairpca._utils.typing import FloatArray
 from fairpca.baselines._fantope import Fantope, Pair, Projection, SquaredSpectralNorm
-from fairpca.data import PrincipalAxes
+from fairpca.data import ScaledMoments
 
 _NEGLIGIBLE = 1e-12
 
@@ -22,68 +22,11 @@ _ADAPT_UNTIL = 2000
 _SMALL = 1e-8
 
 
-@dataclass(frozen=True)
-class Moments:
-    """How two groups differ in mean and covariance.
-
-    Attributes
-    ----------
-    C : ndarray of shape (r, r)
-        X'X / (n |X|_F).
-    Q : ndarray of shape (r, r)
-        Difference of the group covariances, each with its own divisor.
-    f : ndarray of shape (r,)
-        Difference of the group means.
-    """
-
-    C: FloatArray
-    Q: FloatArray
-    f: FloatArray
-
-    @classmethod
-    def of(cls, rows: FloatArray, first: BoolArray | None, masses: FloatArray | None = None) -> "Moments":
-        """Take the moments of centred rows; `first` marks the rows of one group, None means no groups.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n, r)
-            Centred rows.
-        first : ndarray of bool of shape (n,) or None
-            Rows of one group; None without groups.
-        masses : ndarray of shape (n,), default=None
-            Masses of the rows; by default 1.
-        """
-        weighted = rows if masses is None else np.sqrt(masses)[:, None] * rows
-        mass, r = float(len(rows) if masses is None else masses.sum()), rows.shape[1]
-        C = weighted.T @ weighted / (mass * np.linalg.norm(weighted))
-        if first is None:
-            return cls(C, np.zeros((r, r)), np.zeros(r))
-        parts = [mean_and_covariance(rows[mask], None if masses is None else masses[mask]) for mask in (first, ~first)]
-        (mean, covariance), (other_mean, other_covariance) = parts
-        return cls(C, covariance - other_covariance, mean - other_mean)
-
-    def shifts(self, form: str) -> tuple[float, float]:
-        """Return a and b that make Q + a I and b I - Q positive semidefinite, also on null axes."""
-        eigenvalues = np.linalg.eigvalsh(self.Q)
-        a, b = max(0.0, -float(eigenvalues[0])), max(0.0, float(eigenvalues[-1]))
-        return (a, b) if form == "published" else (max(a, b), max(a, b))
-
-
-def mean_and_covariance(rows: FloatArray, masses: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Return the mean and the covariance (divisor n) of rows.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, r)
-        Rows.
-    masses : ndarray of shape (n,) or None
-        Their masses; None where all are 1.
-    """
-    mean = np.average(rows, axis=0, weights=masses)
-    centred = rows - mean
-    if masses is None:
-        return mean, centred.T @ centred / len(rows)
-    return mean, (masses[:, None] * centred).T @ centred / masses.sum()
+def _shifts(Q: FloatArray, form: str) -> tuple[float, float]:
+    """Return a and b that make Q + a I and b I - Q positive semidefinite, also on null axes."""
+    eigenvalues = np.linalg.eigvalsh(Q)
+    a, b = max(0.0, -float(eigenvalues[0])), max(0.0, float(eigenvalues[-1]))
+    return (a, b) if form == "published" else (max(a, b), max(a, b))
 
 
 @dataclass(frozen=True)
@@ -113,6 +56,8 @@ class FPCAProblem:
         The set.
     scale : float
         max <C, P> without any constraint, which plain PCA attains: the unit of objective and gap.
+    distance : float
+        Distance of the group means.
     """
 
     axes: FloatArray
@@ -124,59 +69,51 @@ class FPCAProblem:
     penalty: SquaredSpectralNorm
     fantope: Fantope
     scale: float
+    distance: float
 
     @classmethod
-    def of(
-        cls,
-        rows: FloatArray,
-        principal: PrincipalAxes,
-        first: BoolArray | None,
-        n_components: int,
-        delta: float,
-        mu: float,
-        form: str,
-        masses: FloatArray | None = None,
-    ) -> "FPCAProblem":
-        """Set up the program for centred rows.
+    def of(cls, moments: ScaledMoments, n_components: int, delta: float, mu: float, form: str) -> "FPCAProblem":
+        """Set up the program.
 
         Parameters
         ----------
-        rows : ndarray of shape (n, p)
-            Centred rows.
-        principal : PrincipalAxes
-            Their principal axes, with all null axes.
-        first : ndarray of bool of shape (n,) or None
-            Rows of one of the two groups; None leaves both fairness terms out.
+        moments : ScaledMoments
+            Of all rows and of two groups; without groups both fairness terms are left out.
         n_components, delta, mu, form
             As in `FPCA`.
-        masses : ndarray of shape (n,), default=None
-            Masses of the rows; by default 1.
         """
+        principal = moments.axes
         live, null = np.split(principal.axes, [principal.rank], axis=1)
-        moments = Moments.of(rows @ live, first, masses)
-        norm = float(np.linalg.norm(moments.f))
+        variances = principal.variances[: principal.rank]
+        C = np.diag(variances / np.sqrt(moments.mass * variances.sum()))
+        Q, f = np.zeros_like(C), np.zeros(len(C))
+        if len(moments.within):
+            Q = live.T @ (moments.within[0] - moments.within[1]) @ live
+            f = live.T @ (moments.cross @ (np.array([1.0, -1.0]) / moments.shares))
+        norm = float(np.linalg.norm(f))
         has_means = norm > _NEGLIGIBLE * np.sqrt(principal.variances.sum())
         bounded = has_means and delta > 0.0
-        excluded = moments.f[:, None] / norm if has_means and not bounded else np.empty((principal.rank, 0))
+        excluded = f[:, None] / norm if has_means and not bounded else np.empty((principal.rank, 0))
         inside = np.linalg.qr(excluded, mode="complete")[0][:, excluded.shape[1] :]
-        q, rotation = np.linalg.eigh(inside.T @ moments.Q @ inside)
+        q, rotation = np.linalg.eigh(inside.T @ Q @ inside)
         basis = inside @ rotation
         return cls(
             axes=live @ basis,
             null_axes=null,
             excluded_axes=live @ excluded,
-            C=basis.T @ moments.C @ basis,
+            C=basis.T @ C @ basis,
             q=q,
-            shifts=moments.shifts(form),
+            shifts=_shifts(Q, form),
             penalty=SquaredSpectralNorm(mu, null.shape[1], pooled=form == "text"),
             fantope=Fantope(
                 n_components,
                 null.shape[1],
-                mean_difference=basis.T @ moments.f if bounded else None,
+                mean_difference=basis.T @ f if bounded else None,
                 bound=delta**2 if bounded else np.inf,
                 exact_trace=form == "published",
             ),
-            scale=float(np.sort(np.diag(moments.C))[::-1][:n_components].sum()),
+            scale=float(np.sort(np.diag(C))[::-1][:n_components].sum()),
+            distance=norm,
         )
 
     @property

@@ -12,6 +12,7 @@ from fairpca.saving._load import (
     table_model_from_archive as table_model_from_archive,
     table_model_to_archive as table_model_to_archive,
 )
+from fairpca.saving._map import map_to_archive as map_to_archive
 from fairpca.saving._portable import Portable as Portable
 from fairpca.saving._release import (
     release_from_archive as release_from_archive,

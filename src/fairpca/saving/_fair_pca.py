@@ -141,24 +141,36 @@ def check_learned(learned: dict[str, Any]) -> None:
     check_fields("what was learned", learned, LEARNED | (NAMES if "feature_names_in_" in learned else {}))
     for number, measure in enumerate(learned["measures_"]):
         check_fields(f"measure {number}", measure, MEASURE)
+    check_map(learned)
+
+
+def check_map(learned: dict[str, Any]) -> None:
+    """Refuse arrays of a linear map that do not fit together.
+
+    Parameters
+    ----------
+    learned : dict
+        Attributes by their names.
+    """
     d, p = learned["n_components_"], learned["n_features_in_"]
     if not learned["n_live_components_"] <= d <= p:
         raise ValueError(f"it has {learned['n_live_components_']} live of {d} components of {p} features.")
-    _check_array(learned, "components_", (d, p))
+    check_array(learned, "components_", (d, p))
     for name in ("mean_", "scale_"):
-        _check_array(learned, name, (p,))
+        check_array(learned, name, (p,))
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
-        _check_array(learned, name, (d,), at_least_zero=True)
-    _check_array(learned, "constant_features_", (p,), np.bool_)
+        check_array(learned, name, (d,), at_least_zero=True)
+    check_array(learned, "constant_features_", (p,), np.bool_)
     if not np.all(learned["scale_"] > 0):
         raise ValueError("scale_ must be greater than 0 in every column.")
     if "feature_names_in_" in learned and learned["feature_names_in_"].shape != (p,):
         raise ValueError(f"feature_names_in_ has {len(learned['feature_names_in_'])} names of {p} features.")
 
 
-def _check_array(
+def check_array(
     learned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: type = np.float64, *, at_least_zero: bool = False
 ) -> None:
+    """Refuse an array of another type or shape, or with numbers that are not finite."""
     array: AnyArray = learned[name]
     if array.dtype != dtype or array.shape != shape:
         raise ValueError(

@@ -14,6 +14,7 @@ from fairpca._utils.typing import AnyArray
 from fairpca.saving import _fair_pca, _release
 from fairpca.saving._archive import Archive, naming, read_archive
 from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
+from fairpca.saving._map import MAP_READERS
 from fairpca.saving._release import release_from_archive, release_to_archive
 from fairpca.tables import Roles, TableEncoder, TableOptions
 
@@ -144,6 +145,7 @@ READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {
     _fair_pca.KIND: _fair_pca.fair_pca_from_archive,
     _release.KIND: _release.release_from_archive,
     KIND: table_model_from_archive,
+    **MAP_READERS,
 }
 """Who makes a model of a document and arrays, by the kind that the document names."""
 
@@ -161,7 +163,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : FairPCA, TableModel or Release
+    model : FairPCA, TableModel, Release or a method of `fairpca.baselines`
         The model, one of `fairpca fit` with its way from tables to numbers: `transform` gives the same numbers, to the
         last bit.
 

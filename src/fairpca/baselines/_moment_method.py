@@ -1,6 +1,7 @@
 """What methods share that need first and second moments alone: rows of any kind, in one go or block by block."""
 # SPDX-License-Identifier: MIT
 
+import os
 from abc import abstractmethod
 from copy import copy
 from typing import Any, Self
@@ -11,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from fairpca._utils.checks import check_flag, check_n_components
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
-from fairpca.comparison import People, check_same_rows, encoded
+from fairpca.comparison import EncodedColumn, People, check_same_rows, encoded
 from fairpca.data import Components, Moments, ScaledMoments
 from fairpca.fitting import LinearMap, LinearProjection, checked_rows
 from fairpca.rows import DaskRows, Rows, header, is_dask, number_blocks, rows_in_memory
@@ -25,7 +26,7 @@ class MomentMethod(LinearMap):
     """
 
     n_components: int | float
-    sensitive_kind: Any
+    sensitive_kind: Any = "auto"
     _needs_groups = False
     _needs_labels = False
     _moments: Moments | None = None
@@ -68,6 +69,8 @@ class MomentMethod(LinearMap):
         self : estimator
             The fitted estimator.
         """
+        if self._moments is None and hasattr(self, "components_"):
+            raise ValueError("this method comes from a file, which has no sums of its rows; fit it to all rows again.")
         fitted = copy(self)
         notes = fitted._learn(X, self._people(sensitive_features, y, sample_weight), self._moments, more_to_come=True)
         self.__dict__ = fitted.__dict__
@@ -93,6 +96,18 @@ class MomentMethod(LinearMap):
         known = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         return self.fit(X, y, **known).transform(X)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted method to a file that `fairpca.load` reads, see `fairpca.FairPCA.save`.
+
+        Parameters
+        ----------
+        path : path
+            Where to. The sums of `partial_fit` are not written: a method from a file cannot be fitted further.
+        """
+        from fairpca.saving import map_to_archive, write_archive
+
+        write_archive(path, *map_to_archive(self))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -113,7 +128,7 @@ class MomentMethod(LinearMap):
         for column in self._moments.encoding.columns:
             if len(column.groups) == 1 and not column.is_label:
                 name = column.name or "sensitive_features"
-                raise ValueError(f"{name} has one group only, {column.groups[0]!r}; two are needed.")
+                raise ValueError(f"{name} has one group only, {column.groups[0]!r}; two are needed to compare.")
         return notes
 
     def _learn(self, X: Any, people: People, before: Moments | None, more_to_come: bool) -> list[Note]:
@@ -123,15 +138,15 @@ class MomentMethod(LinearMap):
         d = check_n_components(self.n_components, rows.n_columns)
         by_group = self._needs_groups and bool(encoding.columns)
         if by_group:
-            self._check_groups([column.name for column in encoding.columns if not column.groups])
+            self._check_groups(encoding.columns)
         names = getattr(self, "feature_names_in_", None)
         self._moments = Moments.of(rows, encoding, by_group, before, names)
         moments = self._moments.scaled(self.standardize)
         n_rows = rows.n_rows + (0 if before is None else self.n_samples_)
         count = moments.axes.n_for_share(d) if isinstance(d, float) else d
-        self._solve(moments, count, n_rows)
+        notes = self._solve(moments, count, n_rows)
         without = [] if encoding.columns else [self._without_groups()]
-        return [*without, *self._above_rank(count, moments.axes.rank)]
+        return [*without, *self._above_rank(count, moments.axes.rank), *notes]
 
     def _read(self, X: Any, people: People, reset: bool, more_to_come: bool) -> tuple[Rows, Any]:
         if is_dask(X):
@@ -145,12 +160,14 @@ class MomentMethod(LinearMap):
         attached, encoding = encoded(people, table.shape[0], self.sensitive_kind, more_to_come=more_to_come)
         return rows_in_memory(table, attached), encoding
 
-    def _check_groups(self, continuous: list[str]) -> None:
-        if continuous:
-            raise ValueError(
-                f"{type(self).__name__} compares covariances of groups, and {continuous[0] or 'sensitive_features'} is "
-                'continuous. ClosedFormFairPCA(match="means"), LEACE, SPLINCE, AugmentedPCA and FairPCA take numbers.'
-            )
+    def _check_groups(self, columns: tuple[EncodedColumn, ...]) -> None:
+        """Refuse attributes that a method of groups cannot compare."""
+        for column in columns:
+            if not column.groups:
+                raise ValueError(
+                    f"{type(self).__name__} compares covariances of groups, and {column.name or 'sensitive_features'} "
+                    'is continuous. ClosedFormFairPCA(match="means"), LEACE, SPLINCE and AugmentedPCA take numbers.'
+                )
 
     def _check_room(self, n_components: int, n_taken: int, n_features: int) -> None:
         """Refuse more components than remain beside the directions that a method takes out."""
@@ -164,12 +181,12 @@ class MomentMethod(LinearMap):
         """Refuse parameters out of their range, before any work."""
 
     @abstractmethod
-    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> None:
-        """Learn the map."""
+    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
+        """Learn the map, and return what is to be warned of."""
 
     def _learn_oblique(
         self, rows: FloatArray, axes: FloatArray, variances: FloatArray, moments: ScaledMoments, n_rows: int
-    ) -> None:
+    ) -> list[Note]:
         """Learn a map that is no orthogonal projection.
 
         Parameters
@@ -191,16 +208,18 @@ class MomentMethod(LinearMap):
         self.axes_ *= np.where(signs == 0, 1.0, signs)
         singular, total = np.sqrt(moments.mass * variances), moments.mass * moments.axes.total
         self._learn_map(rows * np.where(signs == 0, 1.0, signs), singular, moments.scaling, n_rows, moments.mass, total)
+        return []
 
 
 class ProjectionByMoments(MomentMethod, LinearProjection):
     """Base of methods by moments whose components are orthonormal; subclasses give a frame."""
 
-    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> None:
-        frame = self._frame(moments, n_components)
+    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
+        frame, notes = self._frame(moments, n_components)
         components = Components.of(frame, moments.axes, moments.mass)
         self._learn_components(components, moments.axes, moments.scaling, n_rows, moments.mass)
+        return notes
 
     @abstractmethod
-    def _frame(self, moments: ScaledMoments, n_components: int) -> FloatArray:
-        """Return an orthonormal frame in all principal axes, live ones first."""
+    def _frame(self, moments: ScaledMoments, n_components: int) -> tuple[FloatArray, list[Note]]:
+        """Return an orthonormal frame in all principal axes, live ones first, and what is to be warned of."""

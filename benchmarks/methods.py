@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from _common import RESULTS, save
 from first_answer import embedding
+from paper_page import fill
 from release import TABLES as OF_RELEASE, two_groups
 from sklearn.utils import Bunch
 
@@ -82,12 +83,13 @@ def measured(case, name, d):
 
 
 def run(n_splits, names):
-    """Save a row for each table, split, number of components and method; methods that take minutes come last."""
+    """Save a row for each table, split, number of components and method; in a split the slow methods come last."""
     path = RESULTS / "methods.json"
     rows = json.loads(path.read_text())["rows"] if path.exists() else []
     done = {(row["table"], row["split"], row["d"], row["method"]) for row in rows}
-    plan = [list(product(range(n_splits), COMPONENTS, names, some)) for some in _methods()]
-    for number, d, data, name in [*plan[0], *plan[1]]:
+    slow = {"FairPCA-scales", *SLOW_BEYOND}
+    plan = product(range(n_splits), ([name for name in KNOWN if name not in slow], slow), COMPONENTS, names)
+    for number, d, data, name in ((number, d, data, name) for number, some, d, data in plan for name in some):
         key = {"table": data, "split": number, "d": d, "method": name}
         if tuple(key.values()) in done:
             continue
@@ -104,8 +106,94 @@ def run(n_splits, names):
         print(*key.values(), f"{time.process_time() - began:.1f} s", flush=True)
 
 
-def _methods():
-    return [name for name in KNOWN if name not in SLOW_BEYOND], [name for name in KNOWN if name in SLOW_BEYOND]
+def means():
+    """Return the mean figures of each method on each table by d, over the splits that all methods run there have."""
+    rows = json.loads((RESULTS / "methods.json").read_text())["rows"]
+    found = {}
+    for d, data in product(COMPONENTS, TABLES):
+        own = [row for row in rows if (row["d"], row["table"]) == (d, data)]
+        by_method = {name: {row["split"]: row for row in own if row["method"] == name} for name in KNOWN}
+        splits = set.intersection(*(set(each) for each in by_method.values() if each)) if own else set()
+        if splits:
+            figures = {name: mean([each[k] for k in splits]) for name, each in by_method.items() if each}
+            found[d, data] = {"splits": len(splits)} | figures
+    return found
+
+
+def mean(rows):
+    """Return the mean figures of a method; None where it failed, and promises that some split does not keep."""
+    if any("failed" in row for row in rows):
+        return None
+    figures = ("variance_kept", "mmd2", "chance_level", "gap", "adversary_score", "task_auc", "seconds")
+    found = {name: float(np.mean([row[name] for row in rows])) for name in figures}
+    for k, target in enumerate(TARGETS):
+        kept = [row["promises"][k]["label_auc"] for row in rows]
+        found[target] = None if None in kept else float(np.mean(kept))
+    return found
+
+
+def page():
+    """Put the saved results into the page."""
+    found = means()
+    fill(PAGE, "winners", winners(found), "methods.py")
+    fill(PAGE, "figures", "".join(matrices(found, d) for d in COMPONENTS), "methods.py")
+
+
+def winners(found):
+    """Return which method is best on which table, question by question."""
+    lines = "| question | d | best on |\n|---|---:|---|\n"
+    for words, figure, allowed in QUESTIONS:
+        for d in COMPONENTS:
+            best = {}
+            for (of, data), methods in found.items():
+                tried = {name: methods.get(name) for name in KNOWN if of == d}
+                tried = {name: each for name, each in tried.items() if each and allowed(each)}
+                values = {name: each[figure] for name, each in tried.items() if each[figure] is not None}
+                # Methods within a hundredth of the best are level, and all are named.
+                level = [name for name, value in values.items() if value >= 0.99 * max(values.values())]
+                for name in level or ["none"] * (of == d):
+                    best.setdefault(name, []).append(data)
+            order = sorted(best, key=lambda name: (name == "none", -len(best[name])))
+            cells = "; ".join(f"{name}: {', '.join(best[name])}" for name in order)
+            lines += f"| {words} | {d} | {cells} |\n"
+    return f"\n{lines}\n"
+
+
+def alike(figures):
+    return figures["gap"] <= 0.1
+
+
+QUESTIONS = (
+    ("groups alike (no gap of smooth scores above 10 points), most variance", "variance_kept", alike),
+    ("groups alike, the label", "task_auc", alike),
+    *((f"the label behind a promise of {target:.2f}", target, lambda figures: True) for target in TARGETS),
+)
+
+
+def matrices(found, d):
+    """Return tables of methods against data sets: what is kept, what is revealed, what promises leave."""
+    tables = [data for of, data in found if of == d]
+    parts = {
+        "variance kept in %, and AUC of the label": lambda f: f"{100 * f['variance_kept']:.1f}, {f['task_auc']:.2f}",
+        "MMD² in thousandths, and AUC of the best adversary": lambda f: (
+            f"{1000 * f['mmd2']:.1f}, {f['adversary_score']:.2f}"
+        ),
+        "AUC of the label behind a promise of .05 / .10 / .15": lambda f: " / ".join(
+            "-" if f[target] is None else f"{f[target]:.2f}"[1:] for target in TARGETS
+        ),
+    }
+    if d == max(COMPONENTS):
+        parts["CPU seconds of the fit"] = lambda f: f"{f['seconds']:.2f}"
+    text = ""
+    for words, cell in parts.items():
+        text += f"\nd = {d}: {words}.\n\n| | {' | '.join(tables)} |\n|---|{'---:|' * len(tables)}\n"
+        for name in KNOWN:
+            figures = [found[d, data].get(name, {}) for data in tables]
+            cells = ["cannot" if each is None else cell(each) if each else "not run" for each in figures]
+            text += f"| {name} | {' | '.join(cells)} |\n"
+    splits = {f"{data} {found[d, data]['splits']}" for data in tables}
+    counts = sorted({found[d, data]["splits"] for data in tables})
+    return f"{text}\nSplits: {counts[0] if len(counts) == 1 else ', '.join(sorted(splits))}.\n\n"
 
 
 if __name__ == "__main__":

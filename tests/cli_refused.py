@@ -102,7 +102,7 @@ path {good} -s sex --out {good} | --out: {good} would be written over, and it is
 path {good} | missing option '--sensitive' / '-s'
 path {d}/nothing -s sex | does not exist
 compare {good} -s sexx | did you mean 'sex'?
-compare {good} -s sex --methods LEECE | --methods LEECE is unknown; choose one of AugmentedPCA, 
+compare {good} -s sex --methods LEECE | --methods LEECE is unknown; choose one of AugmentedPCA
 compare {good} -s sex --scales | --scales: FairPCA-scales is among the methods
 compare {good} -s sex --out {good} | would be written over
 compare {good} -s sex --tolerance 0 | --tolerance 0 must be auto, a number above 0

@@ -218,7 +218,7 @@ def _sentences(found: MethodComparison) -> Iterator[str]:
     if (name := found.choices.get("task")) is not None:
         row = found.row(name)
         yield (
-            f"Groups alike, the label: {name} predicts it with AUC {row['task_auc']:.3f}"
+            f"Groups alike, the label: it is predicted with AUC {row['task_auc']:.3f} from {name}"
             f"{_beside(name, plain, 'task_auc', '{:.3f}'.format)}."
         )
     yield _promised(found, points)

@@ -32,7 +32,7 @@ def test_no_other_rotation_has_a_larger_criterion(rng):
     assert all(criterion(frame @ np.linalg.qr(rng.normal(size=(3, 3)))[0]) <= best + 1e-9 for _ in range(3000))
 
 
-@pytest.mark.parametrize("method", [FairPCA(3, tolerance=3e-3), ClosedFormFairPCA(3)], ids=repr)
+@pytest.mark.parametrize("method", [FairPCA(2, tolerance=1e-2), ClosedFormFairPCA(3)], ids=repr)
 def test_what_does_not_depend_on_coordinates_stays(table, method, tmp_path):
     X, group = table
     model = method.fit(X, sensitive_features=group)

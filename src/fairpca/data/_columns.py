@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca.comparison import Encoding, RowWeights, masses_of
+from fairpca.comparison import RowWeights, masses_of
 from fairpca.data._scaling import ColumnRanges, ColumnScaling
 from fairpca.rows import FieldSums, Rows
 
@@ -161,7 +161,7 @@ def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:
         Has their masses.
     """
     masses = masses_of(attached)
-    if masses is None:
+    if masses is None or (masses == 1.0).all():
         mass, total = float(len(X)), X.sum(axis=0, dtype=np.float64)
     else:
         if not masses.all():
@@ -173,7 +173,7 @@ def sums_of_block(X: AnyArray, attached: AnyArray) -> ColumnSums:
 
 
 def products_of_block(
-    X: AnyArray, attached: AnyArray, columns: RowWeights | Encoding, mean: FloatArray, units: FloatArray
+    X: AnyArray, attached: AnyArray, columns: RowWeights, mean: FloatArray, units: FloatArray
 ) -> CentredProducts:
     """Return the products of the centred columns of a block.
 
@@ -183,15 +183,34 @@ def products_of_block(
         Rows.
     attached : ndarray of shape (n_block, k)
         Their strata and masses.
-    columns : RowWeights or Encoding
-        Their weights, or numbers that the columns are multiplied with.
+    columns : RowWeights
+        Their weights.
+    mean, units : ndarray of shape (p,)
+        What is subtracted and what divides.
+    """
+    return products_with(X, masses_of(attached), columns.of(attached), mean, units)
+
+
+def products_with(
+    X: AnyArray, masses: FloatArray | None, weights: FloatArray, mean: FloatArray, units: FloatArray
+) -> CentredProducts:
+    """Return the products of centred columns with each other and with weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_block, p)
+        Rows.
+    masses : ndarray of shape (n_block,) or None
+        Their masses; None where all have the mass 1.
+    weights : ndarray of shape (n_block, c)
+        Their weights, masses included.
     mean, units : ndarray of shape (p,)
         What is subtracted and what divides.
     """
     centred = np.subtract(X, mean, dtype=np.float64)
-    centred /= units
-    weighted = centred.T @ columns.of(attached)
-    masses = masses_of(attached)
+    if (units != 1.0).any():
+        centred /= units
+    weighted = centred.T @ weights
     if masses is None:
         return CentredProducts(centred.sum(axis=0), centred.T @ centred, weighted)
     centred *= np.sqrt(masses)[:, None]

@@ -10,9 +10,12 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, EncodedColumn, Encoding
 from fairpca.data._axes import PrincipalAxes
-from fairpca.data._columns import CentredProducts, ColumnSums, check_columns, products_of_block, sums_of_block
+from fairpca.data._columns import CentredProducts, ColumnSums, check_columns, products_with, sums_of_block
 from fairpca.data._scaling import ColumnScaling
 from fairpca.rows import FieldSums, Rows
+
+_SAFE = 1e-100, 1e100
+"""Columns in such units have squares that are numbers, and need not be divided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +68,14 @@ def moments_of_block(
     by_group : bool
         Whether products are wanted for each group, too.
     """
-    z, p = encoding.of(attached), X.shape[1]
-    squares = np.einsum("ij,ij->j", z, z / np.maximum(attached[:, MASS, None], np.finfo(float).tiny))
+    z, p, masses = encoding.of(attached), X.shape[1], attached[:, MASS]
+    weights = None if (masses == 1.0).all() else masses
+    squares = np.einsum("ij,ij->j", z, z / np.maximum(masses[:, None], np.finfo(float).tiny))
     if not by_group:
-        products = products_of_block(X, attached, encoding, mean, units)
+        products = products_with(X, weights, z, mean, units)
         return BlockMoments(products, z.sum(axis=0), squares, np.zeros((0, p, p)))
     members = [column > 0 for column in z.T]
-    groups = [products_of_block(X[own], attached[own], encoding, mean, units) for own in members]
+    groups = [products_with(X[own], None if weights is None else weights[own], z[own], mean, units) for own in members]
     # Everyone is in one group of the first attribute.
     products = reduce(add, groups[: encoding.columns[0].width])
     return BlockMoments(products, z.sum(axis=0), squares, np.stack([each.gram for each in groups]))
@@ -129,6 +133,8 @@ class Moments:
             rows.check_finite(feature_names)
         sums.ranges.check_size()
         mean, units = (sums.ranges.mean, sums.ranges.units) if before is None else (before.mean, before.units)
+        if _SAFE[0] < units.min() and units.max() < _SAFE[1]:
+            units = np.ones_like(units)
         if before is not None:
             encoding = _shifted_as(encoding, before.encoding)
         own = cls(encoding, sums, mean, units, rows.total(moments_of_block, encoding, mean, units, by_group))

@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairpca._utils.checks import why_no_numbers
+from fairpca._utils.checks import check_name, why_no_numbers
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
+from fairpca.geometry import varimax
 from fairpca.rows import (
     DaskRows,
     Rows,
@@ -283,6 +284,7 @@ class LinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             n tr S.
         """
         squares = singular_values**2
+        self.__dict__.pop("projected_covariance_", None)  # of a rotated copy that is fitted further
         self.mean_, self.scale_, self.constant_features_ = scaling.mean, scaling.scale, scaling.constant
         self.components_, self.singular_values_ = rows, singular_values
         self.explained_variance_, self.explained_variance_ratio_ = squares / (mass - 1), squares / total
@@ -314,6 +316,48 @@ class LinearProjection(LinearMap):
             return column["residual"] if is_dask_frame(X) else column[:, 0]
         return by_blocks(residual, self._validated(X), 1, np.float64)[:, 0]
 
+    def rotated(self, method: str = "varimax") -> Self:
+        """Return a copy whose components are rotated within their subspace, so that each has few large loadings.
+
+        The subspace stays: variance kept, MMD^2, distances between projections and every certificate are the same.
+        What changes are the coordinates: they are correlated, and each has another share of the variance.
+
+        Parameters
+        ----------
+        method : {"varimax"}, default="varimax"
+            The criterion: the variance of the squared loadings of each component.
+
+        Returns
+        -------
+        model : estimator
+            A fitted copy, with components by decreasing variance and the covariance of its coordinates in
+            `projected_covariance_`. `FairPCA.summary` names the columns that load on them. Fitted again, it is not
+            rotated.
+        """
+        check_is_fitted(self)
+        check_name("method", method, ["varimax"])
+        model, k = copy(self), self.n_live_components_
+        rotation = varimax(self.components_[:k].T)
+        covariance = rotation.T @ self._projected_covariance @ rotation
+        order = np.argsort(-np.diag(covariance), kind="stable")
+        rows = rotation[:, order].T @ self.components_[:k]
+        signs = np.sign(rows[np.arange(k), np.abs(rows).argmax(axis=1)])
+        variances = np.concatenate([np.diag(covariance)[order], np.zeros(len(self.components_) - k)])
+        total = self.explained_variance_.sum() / self.explained_variance_ratio_.sum()
+        factor = float(self.singular_values_[0] ** 2 / self.explained_variance_[0])
+        model.components_ = np.vstack([signs[:, None] * rows, self.components_[k:]])
+        model.projected_covariance_ = covariance[np.ix_(order, order)] * np.outer(signs, signs)
+        model.explained_variance_, model.explained_variance_ratio_ = variances, variances / total
+        model.singular_values_ = np.sqrt(factor * variances)
+        return model
+
+    @property
+    def _projected_covariance(self) -> FloatArray:
+        """Covariance of the coordinates that carry variance: diagonal unless components were rotated."""
+        diagonal = np.diag(self.explained_variance_[: self.n_live_components_])
+        covariance: FloatArray = vars(self).get("projected_covariance_", diagonal)
+        return covariance
+
     def get_covariance(self) -> FloatArray:
         """Return the covariance of the features under the probabilistic model of this subspace.
 
@@ -328,8 +372,9 @@ class LinearProjection(LinearMap):
             In the units of the features.
         """
         check_is_fitted(self)
-        surplus = np.where(np.arange(self.n_components_) < self.n_live_components_, self.explained_variance_, 0.0)
-        scaled = (self.components_.T * (surplus - self.noise_variance_)) @ self.components_
+        surplus = -self.noise_variance_ * np.eye(self.n_components_)
+        surplus[: self.n_live_components_, : self.n_live_components_] += self._projected_covariance
+        scaled = self.components_.T @ surplus @ self.components_
         scaled[np.diag_indices_from(scaled)] += self.noise_variance_
         return scaled * np.outer(self.scale_, self.scale_)
 

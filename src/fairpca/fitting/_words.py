@@ -3,6 +3,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from fairpca.fitting._tracer import FLOOR
 from fairpca.solvers import FitResult, Status
 
@@ -37,7 +39,32 @@ def summary_of(model: Any) -> str:
         )
     if not model.converged_:
         lines.append(f"Not what was asked for: {model.result_.message}.")
+    if hasattr(model, "projected_covariance_"):
+        lines += loading_columns(model)
     return "\n".join(lines)
+
+
+def loading_columns(model: Any, most: int = 4, least: float = 0.3) -> list[str]:
+    """Return a line for each component that carries variance, with the columns that load most.
+
+    Parameters
+    ----------
+    model : LinearProjection
+        A fitted model.
+    most : int, default=4
+        Columns at most.
+    least : float, default=0.3
+        Loading that a column needs beside the largest one.
+    """
+    names = getattr(model, "feature_names_in_", [f"column {j}" for j in range(model.n_features_in_)])
+    lines = []
+    for number in range(model.n_live_components_):
+        loadings = model.components_[number]
+        order = np.argsort(-np.abs(loadings), kind="stable")[:most]
+        named = [f"{loadings[j]:+.2f} {names[j]}" for j in order if j == order[0] or abs(loadings[j]) >= least]
+        share = 100 * model.explained_variance_ratio_[number]
+        lines.append(f"{model.get_feature_names_out()[number]} ({share:.1f} % of the variance): {', '.join(named)}.")
+    return lines
 
 
 def words_on_failure(result: FitResult, n_components: int, measure: str | None) -> str:

@@ -113,6 +113,11 @@ LEARNED: dict[str, Kind] = {
 NAMES = {"feature_names_in_": Kind("an array of texts", lambda v: isinstance(v, np.ndarray) and v.dtype == object)}
 """Of columns, where a table had them."""
 
+ROTATED = {"projected_covariance_": ARRAY}
+"""Where components were rotated."""
+
+OPTIONAL = NAMES | ROTATED
+
 MEASURE: dict[str, Kind] = {
     "name": TEXT,
     "attribute": TEXT,
@@ -130,6 +135,11 @@ MEASURE: dict[str, Kind] = {
 }
 
 
+def kinds_of(learned: Mapping[str, Any], needed: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return what must stand in each field that was learned, with what is optional and there."""
+    return {**needed, **{name: kind for name, kind in OPTIONAL.items() if name in learned}}
+
+
 def check_learned(learned: dict[str, Any]) -> None:
     """Refuse what no fit can have learned.
 
@@ -138,7 +148,7 @@ def check_learned(learned: dict[str, Any]) -> None:
     learned : dict
         Attributes by their names.
     """
-    check_fields("what was learned", learned, LEARNED | (NAMES if "feature_names_in_" in learned else {}))
+    check_fields("what was learned", learned, kinds_of(learned, LEARNED))
     for number, measure in enumerate(learned["measures_"]):
         check_fields(f"measure {number}", measure, MEASURE)
     check_map(learned)
@@ -163,6 +173,8 @@ def check_map(learned: dict[str, Any]) -> None:
     check_array(learned, "constant_features_", (p,), np.bool_)
     if not np.all(learned["scale_"] > 0):
         raise ValueError("scale_ must be greater than 0 in every column.")
+    if "projected_covariance_" in learned:
+        check_array(learned, "projected_covariance_", (learned["n_live_components_"],) * 2)
     if "feature_names_in_" in learned and learned["feature_names_in_"].shape != (p,):
         raise ValueError(f"feature_names_in_ has {len(learned['feature_names_in_'])} names of {p} features.")
 
@@ -257,14 +269,14 @@ def _parameters(model: "FairPCA") -> dict[str, Any]:
 
 def _learned_names(model: "FairPCA") -> list[str]:
     learned = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
-    unknown = [name for name in learned if name not in LEARNED | NAMES]
+    unknown = [name for name in learned if name not in LEARNED | OPTIONAL]
     if unknown:
         raise ValueError(f"the model has {', '.join(unknown)}, which no fit learns; delete it before saving.")
     missing = [name for name in LEARNED if name not in learned]
     if missing:
         raise ValueError(f"the model lacks {', '.join(missing)}, which every fit learns; fit it again.")
     # In one order, whatever the order of learning: one model is always the same bytes.
-    return [name for name in LEARNED | NAMES if name in learned]
+    return [name for name in LEARNED | OPTIONAL if name in learned]
 
 
 def _check_parameters(model: "FairPCA", n_components: int, n_features: int) -> None:

@@ -17,11 +17,12 @@ from fairpca.saving._fair_pca import (
     FIT_AGAIN,
     FLOAT,
     LEARNED,
-    NAMES,
+    OPTIONAL,
     SET_ANOTHER,
     TRUTH,
     check_array,
     check_map,
+    kinds_of,
 )
 from fairpca.saving._values import Decoder, Encoder
 
@@ -72,7 +73,7 @@ def map_to_archive(model: "MomentMethod") -> Archive:
     if getattr(baselines, name, None) is not type(model):
         raise TypeError(f"a model file holds methods of this package; a {name} would not come back as one.")
     learning, choosing = Encoder(FIT_AGAIN), Encoder(SET_ANOTHER, "parameters.")
-    learned = [each for each in _learned(name) if hasattr(model, each)]
+    learned = [each for each in _learned(name) | OPTIONAL if hasattr(model, each)]
     document = {
         "kind": name,
         "parameters": {each: choosing.encode(value, each) for each, value in model.get_params(deep=False).items()},
@@ -105,8 +106,7 @@ def map_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray], n
     decoder.check_all_used()
     method = getattr(baselines, name)
     check_fields("parameters", parameters, dict.fromkeys(method().get_params(), PARAMETER))
-    kinds = _learned(name)
-    check_fields("what was learned", learned, {k: v for k, v in kinds.items() if k not in NAMES or k in learned})
+    check_fields("what was learned", learned, kinds_of(learned, _learned(name)))
     check_map(learned)
     if "axes_" in learned:
         check_array(learned, "axes_", learned["components_"].shape)
@@ -124,7 +124,7 @@ def map_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray], n
 
 
 def _learned(name: str) -> dict[str, Kind]:
-    return {each: LEARNED[each] for each in COMMON} | OWN[name] | NAMES
+    return {each: LEARNED[each] for each in COMMON} | OWN[name]
 
 
 MAP_READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {

@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from fairpca._utils.typing import FloatArray
-from fairpca.auditing import audit
+from fairpca.auditing import audit, projections
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, compare, masses_of
 from fairpca.fitting import LinearProjection, variance_kept
 from fairpca.methods._promise import kept_by_release, two_labels
@@ -153,7 +153,7 @@ class Case:
             It.
         """
         parts = (self.fitted, self.choosing, self.new)
-        Z = [np.asarray(model.transform(part.X), dtype=np.float64) for part in parts]
+        Z = [projections(model, part.X) for part in parts]
         release = self._release(Z[0])
         choosing, new = (
             self._shown(model, part, projected, adversaries)
@@ -256,7 +256,7 @@ class Case:
         if release is None:
             return "no method reaches it on the rows to choose with; ask for a larger target, or take more rows."
         try:
-            release.certify(model.transform(self.new.X), **vars(self.new.people), target=target)
+            release.certify(projections(model, self.new.X), **vars(self.new.people), target=target)
         except ValueError as error:
             return str(error)
         return ""

@@ -76,7 +76,7 @@ def render_methods(found: dict[str, Any]) -> str:
     found : dict
         The findings, with the `table` and the `notes` in texts.
     """
-    title = "Which fair reduction for what"
+    title = "Fair reductions compared"
     return _page("methods.html", _asset("theme.js"), images="'none'", title=title, found=found, drawn=methods(found))
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fairpca.auditing import AuditResult, Certificate, Monitor, Verification, audit, load_certificate, verify
     from fairpca.estimator import FairPCA
     from fairpca.inference import TwoSampleResult, two_sample
+    from fairpca.methods import MethodComparison, compare
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
     from fairpca.release import Release, any_classifier_bound
@@ -25,6 +26,7 @@ __all__ = [
     "FairPCA",
     "FairPCACV",
     "FairPCAPath",
+    "MethodComparison",
     "Monitor",
     "Plan",
     "Release",
@@ -33,6 +35,7 @@ __all__ = [
     "__version__",
     "any_classifier_bound",
     "audit",
+    "compare",
     "fair_pca_path",
     "load",
     "load_certificate",
@@ -49,12 +52,14 @@ _HOMES = {
     "FairPCACV": "selection",
     "FairPCAPath": "path",
     "Monitor": "auditing",
+    "MethodComparison": "methods",
     "Plan": "planning",
     "Release": "release",
     "TwoSampleResult": "inference",
     "Verification": "auditing",
     "any_classifier_bound": "release",
     "audit": "auditing",
+    "compare": "methods",
     "fair_pca_path": "path",
     "load": "saving",
     "load_certificate": "auditing",

@@ -84,9 +84,7 @@ def false_alarms():
 
 def odd_streams():
     """Yield the same of small groups, people who are not known, people who drift, and several groups."""
-    yield _false_alarms(
-        "odd streams", "at the bound, 10 % of people, a third unknown", mmd2=0.01, share=0.1, unknown=0.3
-    )
+    yield _false_alarms("odd streams", "at the bound, 10 % of people, 30 % unknown", mmd2=0.01, share=0.1, unknown=0.3)
     yield _false_alarms("odd streams", "at the bound, all people drift", mmd2=0.01, drift=1.0)
     found = []
     for seed in range(N_STREAMS):

@@ -67,12 +67,16 @@ def bounds(draws=500, n=500, confidence=0.95):
                 evidence = Evidence.of(ComparedRows.of(X, plain), SIGMA, rng)
                 spectrum = evidence.by_sampling(0, plain.measures[0])
                 for way, errors in [("ignored", None), *ways(rng, gap, rates)]:
-                    measure = compare(People(recorded), n, Terms(attribute_error=errors), LARGEST_MMD2).measures[0]
+                    of_way = found.setdefault(way, [])
+                    try:
+                        measure = compare(People(recorded), n, Terms(attribute_error=errors), LARGEST_MMD2).measures[0]
+                    except ValueError:  # errors alone may explain the recorded groups: nothing is claimed
+                        continue
                     # What an audit says, whose rows are measured once for all ways.
                     sure = confidence + measure.correction.doubt
                     U = measure.correction.scale**2 * upper_bound(float(evidence.unbiased[0]), spectrum, sure)
                     T = any_classifier_bound(X[:, 0] > gap / 2, **asked, attribute_error=errors).upper_bound
-                    found.setdefault(way, []).append((U, T))
+                    of_way.append((U, T))
             for way, pairs in found.items():
                 U, T = np.array(pairs).T
                 yield {
@@ -82,6 +86,7 @@ def bounds(draws=500, n=500, confidence=0.95):
                     "wrong_of_M": rates[1],
                     "known": way,
                     "draws": draws,
+                    "refused": draws - len(pairs),
                     "mmd2": mmd,
                     "U_holds": float(np.mean(mmd <= U)),
                     "U_median": float(np.median(U)),

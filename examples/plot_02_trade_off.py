@@ -30,14 +30,14 @@ chosen = {
 }
 
 # %%
-# The vertical line is what chance shows: groups of these sizes, drawn by lot, would differ by as much. To the left of
-# it a tolerance fits the people who happen to be in the table.
+# The vertical line is the chance level: random groups of these sizes would differ by about as much. To the left of it
+# a tolerance fits the people who happen to be in the table.
 
 figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 path.plot(ax=ax)
 for (name, model), marker in zip(chosen.items(), "DsP", strict=True):
     place = model.mmd2_, 100 * model.explained_variance_ratio_.sum()
     ax.plot(*place, marker, markersize=9, label=f"{name}: {place[1]:.1f} % kept", color="#D55E00", fillstyle="none")
-ax.axvline(chosen["knee"].chance_level_, color="0.6", linestyle=":", label="chance shows")
+ax.axvline(chosen["knee"].chance_level_, color="0.6", linestyle=":", label="chance level")
 ax.legend(frameon=False)
 plt.show()

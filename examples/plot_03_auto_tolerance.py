@@ -41,11 +41,11 @@ for n in sizes:
     new.append([mmd2(model.transform(rows), sensitive_features=who, bandwidth=model.bandwidth_) for rows, who in draws])
 
 # %%
-# New people show about the tolerance plus what chance shows. There is one fit of each size here, and what it leaves
+# New people show about the tolerance plus the chance level. There is one fit of each size here, and what it leaves
 # varies from fit to fit: some means lie above the dashed line, some below. No tolerance takes b away; more people do.
 
 figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
-ax.plot(sizes, chance, color="0.5", linestyle=":", label="chance shows, b")
+ax.plot(sizes, chance, color="0.5", linestyle=":", label="chance level, b")
 ax.plot(sizes, fitted, "o-", color=PALETTE[0], label="people of the fit: b / 2")
 ax.plot(sizes, expected, color=PALETTE[5], linestyle="--", label="expected of new people: 3 b / 2")
 ax.plot(sizes, np.mean(new, axis=1), "^", color=PALETTE[1], label="new people, mean of 20 draws")

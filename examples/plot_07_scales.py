@@ -4,7 +4,7 @@ One bandwidth, four scales, and an adversary
 ============================================
 
 One bandwidth is blind to differences much finer than itself: a projection can meet its tolerance while a classifier
-reads the group from it. ``bandwidth="scales"`` compares at four scales at once.
+predicts the group from it. ``bandwidth="scales"`` compares at four scales at once.
 """
 
 # %%
@@ -51,7 +51,7 @@ for ax, (bandwidth, model) in zip(axes, models.items(), strict=True):
         ax.hist(first[group[new] == each], bins=60, color=color, alpha=0.55, label=each)
     ax.plot([first.min(), first.min() + model.bandwidth_], [-2, -2], color="0.2", linewidth=3, label="bandwidth")
     boosting = next(record["auc"] for record in found[bandwidth].adversaries if record["adversary"] == "boosting")
-    ax.set(title=f"bandwidth={bandwidth!r}: boosting reads AUC {boosting:.2f}", xlabel="component 1", ylabel="people")
+    ax.set(title=f"bandwidth={bandwidth!r}: AUC of boosting {boosting:.2f}", xlabel="component 1", ylabel="people")
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].legend(frameon=False, loc="upper left", ncols=3)
 axes[0].set_ylim(top=1.2 * axes[0].get_ylim()[1])

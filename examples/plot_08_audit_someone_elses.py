@@ -44,7 +44,7 @@ print(found["FairPCA"])
 
 # %%
 # The bar ends at the bound: with 95 % confidence the MMD² of the population is no larger. Where the measured value is
-# no larger than what chance shows, nothing was found, which is no proof that there is nothing.
+# no larger than the chance level, nothing was found, which is no proof that there is nothing.
 
 figure, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
 places = np.arange(len(found))[::-1]

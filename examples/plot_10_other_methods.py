@@ -4,7 +4,7 @@ Other fair reductions on the same people
 ========================================
 
 Different methods call different things fair. Here are four of them on one table: what each keeps, what each leaves
-between the groups, and what an adversary reads from people who were held out.
+between the groups, and how well an adversary predicts the group of people who were held out.
 """
 
 # %%

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-A release that no classifier reads
-==================================
+A release with a promise about every classifier
+===============================================
 
 A fair projection is rounded to places, which are merged until no classifier, however it is built, can tell two groups
 better than was promised. :class:`fairpca.Release` finds how coarse that has to be.
@@ -25,7 +25,7 @@ Z = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.2 * rng.normal(size=(n, 
 fit, held, new = slice(0, 8000), slice(8000, 16_000), slice(16_000, None)
 
 # %%
-# A release for each of some targets, and what boosting reads from it.
+# A release for each of some targets, and how well boosting predicts the group from it.
 
 targets = np.array([0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18])
 release = Release(random_state=0).fit(Z[fit], sensitive_features=group[fit])
@@ -39,8 +39,8 @@ for target in targets:
     kept.append(1 - ((released - Z) ** 2).sum() / ((Z - Z.mean(axis=0)) ** 2).sum())
 
 # %%
-# On the left what was promised and what was read; on the right what is kept. Each release is a promise of its own: a
-# target is chosen before held-out people are looked at.
+# On the left what was promised and what boosting reaches; on the right what is kept. Each release is a promise of its
+# own: a target is chosen before held-out people are looked at.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 left.plot(targets, 50 * (1 + targets), color="0.5", label="no classifier above")

@@ -41,8 +41,9 @@ FLOORS = {
 HOMES = {**fairpca._HOMES, "__version__": "_utils"}
 """Where the names live that the package itself exports."""
 
-DOORS = {"baselines", "estimator", "path", "release", "report", "saving", "table_model"}
-"""Models save and report themselves, and files and reports hold models: each imports the other when it is asked to."""
+DOORS = {"auditing", "baselines", "estimator", "path", "release", "report", "saving", "table_model"}
+"""Models save themselves, they and audits report themselves, and files and reports hold models: each imports the other
+when it is asked to."""
 
 EXTRAS = {"matplotlib", "typer", "rich", "pandas", "polars", "dask", "pyarrow", "jinja2", "onnx", "skl2onnx"}
 PATHS = [

@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from sklearn.model_selection import GridSearchCV
 
-from fairpca import FairPCA, FairPCAPath, audit, plan
+from fairpca import FairPCA, FairPCAPath, Release, audit, plan
 from fairpca.datasets import load_german
 from fairpca.metrics import fair_variance_scorer
 
@@ -34,6 +34,15 @@ SENTENCES = {
         lambda: fit(FRAME.assign(t=pd.Timestamp("2020-01-01"))),
         r"dates in column 't', such as '2020-01-01.*encode",
     ),
+    "dates in an audit": (
+        lambda: audit(None, FRAME.assign(t=pd.Timestamp("2020-01-01")), sensitive_features=SEX),
+        "dates in column 't', such as '2020-01-01",
+    ),
+    "texts in a release": (
+        lambda: Release().fit(FRAME.assign(t="u"), sensitive_features=SEX),
+        "texts in column 't', such as 'u'; encode them",
+    ),
+    "NaN in a release": (lambda: Release().fit(HOLED, sensitive_features=SEX), "NaN in column 1, first in row 2"),
     "texts in new rows": (lambda: fit(FRAME).transform(FRAME.assign(z="q")), "texts in column 'z', such as 'q'"),
     "NaN": (lambda: fit(HOLED), r"NaN in column 1, first in row 2 \(1 in all\); fill missing values in"),
     "masked entries": (lambda: fit(np.ma.masked_less(X, -2)), r"masked entries, the first in row \d+, column \d; fill"),

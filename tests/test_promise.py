@@ -132,6 +132,21 @@ def test_a_certificate_needs_the_rows_of_the_release_and_a_certified_one(case):
         certificate_of_release(make_pipeline(PCA(2).fit(X)), X, **known)
 
 
+def test_a_release_for_a_task_has_a_certificate_that_others_can_check(tmp_path):
+    rng = np.random.default_rng(0)
+    seen, group = rng.normal(size=(4000, 3)), rng.choice(["a", "b"], 4000)
+    y = (seen[:, 0] + rng.normal(size=4000) > 0).astype(int)
+    held = {"sensitive_features": group[2000:]}
+    release = Release("task", n_cells=16, random_state=0).fit(seen[:2000], y[:2000], sensitive_features=group[:2000])
+    release.certify(seen[2000:], **held, target=0.15)
+    certificate_of_release(release, seen[2000:], **held).save(tmp_path / "task.json")
+    certificate = load_certificate(tmp_path / "task.json")
+    assert certificate.kind == "task"
+    assert verify(certificate, release, seen[2000:], **held).holds
+    release._cells.scores.models[0].values[:] += 1.0
+    assert not verify(certificate, release, seen[2000:], **held).same_model
+
+
 # What promises cost, and how many people they take
 
 

@@ -9,11 +9,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.decomposition import PCA
+from sklearn.base import clone
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, FairPCACV, Release, audit, fair_pca_path
+from fairpca.auditing import judge
 from fairpca.exceptions import TrainingRowsWarning
 from fairpca.report import About, make_report
 from people_tables import people
@@ -419,10 +421,44 @@ def test_facts_of_the_data_are_shown(case):
         command="fairpca report people.csv --sensitive sex",
     )
     text = check(case.report(about=about, title="T" * 300)).text
-    for words in ("people.csv", "40.0 % held out", "scaled", "a name for each row", "Two rows", "--sensitive sex"):
+    for words in ("people.csv", "40.0\xa0% held out", "scaled", "a name for each row", "Two rows", "--sensitive sex"):
         assert words in text
     assert "T" * 199 + "…" in text
     assert "T" * 200 not in text
+
+
+@pytest.mark.parametrize("reduction", [TruncatedSVD(2), make_pipeline(StandardScaler(), PCA(2)), None])
+def test_whatever_was_audited_has_a_page(reduction, case, tmp_path):
+    reduction = reduction and clone(reduction).fit(case.seen)
+    known = {"sensitive_features": case.others[case.names], "y": case.others["y"]}
+    found = audit(reduction, case.X, **known, **QUICK)
+    page = found.report(tmp_path / "page.html")
+    text = check(page).text
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    for words in (judge(found).answer, "AUC", "What next?", "For whom?", "There is none:"):
+        assert words in text
+    assert str(found.verdict) in str(page)
+
+
+def test_the_first_screen_of_a_release_speaks_of_the_release(rng):
+    sex, n = rng.choice(["f", "m"], 6000), 3000
+    X = rng.normal(size=(6000, 4)) + 0.8 * (sex == "m")[:, None]
+    y = (X[:, 1] + rng.normal(size=6000) > 0).astype(int)
+    model = FairPCA(2, tolerance=1.9).fit(X[:n], sensitive_features=sex[:n])
+    release = Release(random_state=0).fit(model.transform(X[:n]), sensitive_features=sex[:n])
+    release.certify(model.transform(X[n:]), sensitive_features=sex[n:], target=0.15)
+    report = model.report(X[n:], y[n:], sensitive_features=sex[n:], release=release, **QUICK)
+    text = " ".join(check(report).text.split())
+    tiles = text[text.index("Variance kept by") : text.index("What next?")]
+    auc = 0.5 + 0.15 - 0.15**2 / 2
+    # What the projections reveal is said to be before the release, and never stands alone.
+    assert f"at most {np.ceil(100 * auc):.0f} of 100" in tiles
+    assert re.search(r"guessing; \d\d of 100 before the release", tiles)
+    assert "at most 15 points in any decision" in tiles
+    costs = report.summary["promise"]["costs"]
+    aucs = [cost["label_auc"] for cost in costs if cost["label_auc"] is not None]
+    assert 0.5 < aucs[0] < aucs[-1]
+    assert "AUC of the label" in text
 
 
 def test_half_a_character_can_be_written(case, tmp_path):

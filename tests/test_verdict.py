@@ -1,6 +1,8 @@
 """The verdict follows the size of what can be predicted and its uncertainty, and its next steps do what they say."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,54 @@ def test_what_would_help_does(large):
     with pytest.warns(TrainingRowsWarning):
         seen = audit(model, X[:1500], sensitive_features={"sex": sex[:1500]}, **QUICK)
     assert judge(seen).fair is None
+
+
+def test_it_never_contradicts_a_number_beside_it(large):
+    Z, sex = (each[:4000] for each in large)
+    y = (Z[:, 0] > 0).astype(int)
+    found = audit(None, Z, y, sensitive_features={"sex": sex}, **QUICK)
+    assert judge(found).fair is True
+    # Smooth scores and adversaries show nothing, but predictions of the label do.
+    (gaps,) = found.parity
+    apart = replace(found, parity=[gaps | {"demographic_parity": 0.35}])
+    assert judge(apart).fair is False
+    assert "Predictions of the label have a gap of 35 points" in apart.verdict
+    assert judge(apart).at_most > 0.35
+    # Gaps within labels are what demographic parity does not speak of.
+    assert judge(replace(found, parity=[gaps | {"equalized_odds": 0.35}])).fair is True
+    # A difference that the kernel of the fit cannot see is said to be finer than that.
+    (measure,) = found.measures
+    fine = replace(found, measures=[measure | {"p_value": 0.4, "p_value_adjusted": 0.001}])
+    assert "detects a difference finer than the kernel width of the fit" in fine.verdict
+
+
+def test_rows_of_the_fit_make_nothing_sure():
+    rng = np.random.default_rng(0)
+    X, sex = rng.normal(size=(300, 3)), rng.integers(0, 2, size=300)
+    with pytest.warns(TrainingRowsWarning):
+        found = audit(FairPCA(2).fit(X, sensitive_features=sex), X, sensitive_features=sex, **QUICK)
+    assert "confidence" not in judge(found).certainty
+    assert np.isnan(judge(found).at_most)
+
+
+def test_two_groups_within_labels_are_two_groups(large):
+    Z, sex = (each[:2000] for each in large)
+    y = (np.arange(2000) % 3 == 0).astype(int)
+    found = audit(None, Z, y, sensitive_features=sex, fairness="equalized_odds", **QUICK)
+    assert "mean over groups" not in found.verdict
+
+
+def test_an_attribute_that_is_revealed_has_a_next_step_beside_others(large):
+    Z, sex = (each[:3000] for each in large)
+    age = np.random.default_rng(3).normal(size=3000)
+    people = {"sex": sex, "age": age}
+    found = judge(audit(None, Z + sex[:, None] * [1, 0], sensitive_features=people, **QUICK))
+    assert found.fair is False
+    assert any("Release cells" in step and "of sex" in step for step in found.steps)
+
+
+def test_groups_too_small_for_adversaries_are_said_to_be(large):
+    Z, sex = (each[:30] for each in large)
+    found = audit(None, Z, sensitive_features=sex, **QUICK)
+    assert "too few rows for adversaries" in found.verdict
+    assert not any(step.startswith("Audit with adversaries") for step in judge(found).steps)

@@ -24,5 +24,6 @@ from fairpca.auditing._verdict import (
     judge as judge,
     of_release as of_release,
     points as points,
+    task_gap as task_gap,
 )
 from fairpca.auditing._verify import verify as verify

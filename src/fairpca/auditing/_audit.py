@@ -153,7 +153,7 @@ def audited(
     sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
     rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
     findings = examine(rows, compared, sigma, settings, np.random.default_rng(seed))
-    found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, settings)
+    found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, terms, settings)
     return AuditResult(
         any_classifier=bound_for_every_classifier(reduction, Z, people, terms, compared, settings.confidence),
         measures=findings.records,
@@ -205,11 +205,13 @@ def _adversaries(Z: FloatArray, compared: Compared, settings: Settings) -> list[
     ]
 
 
-def _parity(Z: FloatArray, y: Any, compared: Compared, settings: Settings) -> list[dict[str, Any]]:
+def _parity(Z: FloatArray, y: Any, compared: Compared, terms: Terms, settings: Settings) -> list[dict[str, Any]]:
     if y is None:
         return []
     settings.say("parity gaps of a task")
     labels = column_or_1d(np.asarray(y))
+    if terms.favourable is not None and len(np.unique(labels)) == 2:
+        labels = labels.astype(str) == str(terms.favourable)
     found = []
     for attribute in compared.known:
         gaps = None if attribute.is_continuous else parity_gaps(Z, labels, attribute, settings.seed)

@@ -94,7 +94,7 @@ def certificate_of_release(
     Parameters
     ----------
     reduction : Release or Pipeline
-        A certified release of cells, or a pipeline that ends in one.
+        A certified release of cells, of those for a task too, or a pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
         The rows that it was certified on, before the reduction.
     y, sensitive_features, control_features, sample_weight

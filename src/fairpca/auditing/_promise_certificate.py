@@ -26,7 +26,7 @@ class PromiseCertificate:
     release : str
         SHA-256 of all that released data depend on: of the reduction, the places, and how they are merged.
     kind : str
-        Of the release: "cells".
+        Of the release: "cells" or "task".
     target : float
         The total variation distance between groups that is not exceeded.
     n_cells, n_levels : int
@@ -114,7 +114,7 @@ class PromiseCertificate:
         words, chosen = fields.pop("promise"), fields.pop("chosen")
         found = cls(**fields)
         if words != str(found) or chosen != CHOSEN:
-            raise ValueError(f"{where} says in words what its numbers do not say: it was changed.")
+            raise ValueError(f"{where} was edited: it says in words what its numbers do not say.")
         return found
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from fairpca._utils.checks import why_no_numbers
 from fairpca._utils.threads import BLOCK_NUMBERS
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.data import sums_of_block
@@ -75,8 +76,9 @@ def model_digest(reduction: Any) -> str | None:
     Parameters
     ----------
     reduction : Any
-        A fitted projection of this package, `PCA`, `IncrementalPCA`, a certified `Release` of cells, a pipeline of such
-        steps, components as rows, or another fitted estimator of scikit-learn, by its parameters and all it learned.
+        A fitted projection of this package, `PCA`, `IncrementalPCA`, a certified `Release` without noise, a pipeline of
+        such steps, components as rows, or another fitted estimator of scikit-learn, by its parameters and all it has
+        learned.
     """
     digest = hashlib.sha256()
     try:
@@ -132,12 +134,16 @@ def _parts(reduction: Any) -> dict[str, Any]:
 
 
 def _parts_of_release(release: Release) -> dict[str, Any]:
-    if release.kind != "cells" or not hasattr(release, "certificate_"):
+    if release.kind == "noise" or not hasattr(release, "certificate_"):
         raise TypeError
     level = int(np.flatnonzero(release.levels_ == release.level_)[0])
     cells = release.places_.levels[level]
     released = cells if release.output == "codes" else release.places_.values_of(level)[cells]
-    return {"centres": release.places_.centres, "cells": cells, "released": released}
+    parts = {"centres": release.places_.centres, "cells": cells, "released": released}
+    scores = release._cells.scores
+    if scores is not None:
+        parts |= {"quantiles": scores.quantiles, "trees": [list(vars(trees).values()) for trees in scores.models]}
+    return parts
 
 
 def _add_value(digest: Any, value: Any) -> None:
@@ -194,7 +200,10 @@ def projections(reduction: Any, X: Any, least: int = 2) -> FloatArray:
         (reduced,) = compute(reduced)
     if is_sparse(reduced):
         reduced = dense(compressed(reduced))
-    Z: FloatArray = check_array(reduced, dtype=np.float64, input_name="the reduced rows", ensure_min_samples=least)
+    try:
+        Z: FloatArray = check_array(reduced, dtype=np.float64, input_name="the reduced rows", ensure_min_samples=least)
+    except (ValueError, TypeError) as error:
+        raise why_no_numbers(reduced, error) from None
     return Z
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing._adversaries import attempts
-from fairpca.auditing._verdict import ADVERSARY_NAMES, gap_of, judge, listed, points
+from fairpca.auditing._verdict import ADVERSARY_NAMES, gap_of, listed, points, revealed
 from fairpca.comparison import LARGEST_MMD2, Compared, KnownAttribute, People, Terms, compare
 from fairpca.rows import dense, is_sparse
 
@@ -47,10 +47,12 @@ def with_remedies(
     most_rows : int, default=4000
         Rows that are looked at: enough to know a gap to two points.
     """
-    if judge(audit).fair is not False or not audit.adversaries or model.n_live_components_ < 1:
+    attributes = revealed(audit)
+    records = [each for each in audit.adversaries if each["attribute"] in attributes]
+    if audit.origin.training_rows or not records or model.n_live_components_ < 1:
         return audit
     compared = compare(people, audit.n_rows, Terms(**audit.origin.terms), LARGEST_MMD2)
-    trial = _Trial.of(max(audit.adversaries, key=gap_of), audit, model, X, compared, most_rows)
+    trial = _Trial.of(max(records, key=gap_of), audit, model, X, compared, most_rows)
     if trial is None:
         return audit
     return replace(audit, remedies=trial.remedies(columns, revealing))
@@ -115,7 +117,7 @@ class _Trial:
         else:
             names = listed([repr(name) for name in step])
             what = f"Drop {names} and fit again" if helps else f"Dropping {names} helps little"
-        kept = 100 * float(Z.var(axis=0).sum()) / self.variance
+        kept = min(100.0, 100 * float(Z.var(axis=0).sum()) / self.variance)
         return (
             f"{what}: {ADVERSARY_NAMES[self.record['adversary']]} then predict{self._s} "
             f"{self.known.name or 'the attribute'} with a gap of {points(gap)} points in place of "

@@ -285,6 +285,27 @@ class AuditResult:
         """
         return require("pandas", "frame").DataFrame(getattr(self, what))
 
+    def report(self, file: Any = None, *, title: str | None = None) -> Any:
+        """Return a page on the verdict, what it rests on, and the certificate, whatever was audited.
+
+        `FairPCA.report` draws the groups, too.
+
+        Parameters
+        ----------
+        file : path, default=None
+            Where to write the page; by default it is only returned.
+        title : str, default=None
+            Of the page.
+
+        Returns
+        -------
+        report : Report
+            As of `fairpca.report.make_report`.
+        """
+        from fairpca.report import report_of_audit
+
+        return report_of_audit(self, file, title)
+
     def plot(self, ax: Any = None) -> Any:
         """Draw each measure beside its chance level, with its upper bound.
 
@@ -297,6 +318,14 @@ class AuditResult:
 
     def __str__(self) -> str:
         return text_of(self)
+
+
+OF_TASK = {
+    "demographic_parity": "in positive predictions",
+    "equal_opportunity": "among those of the positive label",
+    "equalized_odds": "at most within a label",
+}
+"""Gaps of a task, in words."""
 
 
 def text_of(audit: "AuditResult") -> str:
@@ -319,7 +348,7 @@ def text_of(audit: "AuditResult") -> str:
         lines += ["Adversaries, trained on half of the rows and scored on the others:"]
         lines += [f"  {_of_adversary(record)}" for record in audit.adversaries] + [""]
     for record in audit.parity:
-        lines += [_of_task(record), ""]
+        lines += [_of_task(record, audit.origin.terms["fairness"]), ""]
     return "\n".join([audit.verdict, "", *lines]).rstrip()
 
 
@@ -356,13 +385,13 @@ def _of_adversary(record: dict[str, Any]) -> str:
     )
 
 
-def _of_task(record: dict[str, Any]) -> str:
+def _of_task(record: dict[str, Any], notion: Any) -> str:
     attribute = f" by {record['attribute']}" if record["attribute"] else ""
+    own = notion if isinstance(notion, str) else "demographic_parity"
+    rest = "; ".join(f"{record[name]:.3f} {words}" for name, words in OF_TASK.items() if name != own)
     return (
         f"A logistic regression of the labels is right on {100 * record['accuracy']:.1f} % of the rows; gaps"
-        f"{attribute}: {record['demographic_parity']:.3f} in positive predictions, "
-        f"{record['equal_opportunity']:.3f} among those of the positive label, "
-        f"{record['equalized_odds']:.3f} at most within a label."
+        f"{attribute}: {record[own]:.3f} {OF_TASK[own]} (not limited here: {rest})."
     )
 
 

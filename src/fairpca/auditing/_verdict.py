@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy.stats import norm
 
+from fairpca.auditing._adversaries import LEARNABLE
 from fairpca.release import least_bound
 
 ADVERSARY_NAMES = {
@@ -78,11 +79,19 @@ def judge(audit: Any, limit: float = 0.1) -> Verdict:
     limit : float, default=0.1
         The largest gap that is fair enough. Ten points are the usual limit of the field, for example in AIF360.
     """
-    names = dict.fromkeys([*_of(audit.measures), *_of(audit.adversaries)])
-    found = [_Attribute.of(name, audit, limit) for name in names]
-    fair = _together([each.fair for each in found])
+    found = _attributes(audit, limit)
     if audit.origin.training_rows:
-        fair = None
+        return Verdict(
+            None,
+            "Not known. These look like rows of the fit, which say nothing of new people.",
+            "Promise: none.",
+            "not at all, for what rows of the fit show is smaller than what new people will.",
+            "nobody but the people of the fit.",
+            [each.sentence(audit) for each in found],
+            ["Audit rows that were held out."],
+            math.nan,
+        )
+    fair = _together([each.fair for each in found])
     return Verdict(
         fair,
         _answer(audit, found, fair, limit),
@@ -109,7 +118,8 @@ def of_release(verdict: Verdict, bound: Any, limit: float = 0.1) -> Verdict:
     """
     fair = True if bound.upper_bound <= limit else None
     most = f"no decision made from it alone, by any classifier, has a gap above {points(bound.upper_bound)} points"
-    opening = "What is released is fair enough" if fair else "What is released is not shown to be fair enough"
+    opening = "What is released is fair enough" if fair else "What is released is not shown to be fair"
+    most += "" if fair else f", but one above {points(limit)} points is not ruled out"
     return replace(
         verdict,
         fair=fair,
@@ -122,8 +132,27 @@ def of_release(verdict: Verdict, bound: Any, limit: float = 0.1) -> Verdict:
     )
 
 
+def revealed(audit: Any, limit: float = 0.1) -> list[str]:
+    """Return the attributes that are revealed with a gap above the limit.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    limit : float, default=0.1
+        As in `judge`.
+    """
+    return [each.key for each in _attributes(audit, limit) if each.fair is False]
+
+
+def _attributes(audit: Any, limit: float) -> list["_Attribute"]:
+    names = dict.fromkeys([*_of(audit.measures), *_of(audit.adversaries)])
+    return [_Attribute.of(name, audit, limit) for name in names]
+
+
 def _largest(found: Sequence["_Attribute"]) -> float:
     known = [gap for each in found for gap in (each.smooth, each.at_most)]
+    known += [each.task_at_most for each in found if not math.isnan(each.task)]
     return math.nan if any(map(math.isnan, known)) else max(known)
 
 
@@ -139,7 +168,7 @@ def _together(answers: Sequence[bool | None]) -> bool | None:
 class _Attribute:
     """What is known of the gaps between the groups of one attribute; nan is not known."""
 
-    name: str
+    key: str
     fair: bool | None
     shown: float
     at_most: float
@@ -149,7 +178,15 @@ class _Attribute:
     smooth: float
     excess: float
     p_value: float
+    is_finer: bool
     mean: str
+    task: float
+    task_at_most: float
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.key or "the attribute"
 
     @classmethod
     def of(cls, name: str, audit: Any, limit: float) -> "_Attribute":
@@ -167,31 +204,44 @@ class _Attribute:
         best = max(tried, key=gap_of, default=None)
         shown = 0.0 if best is None else gap_of(best)
         sampling = alpha - max((each["doubt"] for each in measures), default=0.0)
-        width = max((_width(each, measures, sampling / len(tried)) for each in tried), default=math.nan)
-        sees = best is not None and min(each["p_value"] for each in tried) * len(audit.adversaries) < alpha
-        reveals = (shown > limit and sees) or (excess > limit and p_value < alpha)
+        share = sampling / max(len(tried), 1)
+        width = max((_width(each, measures, share) for each in tried), default=math.nan)
+        # What does not even rank people rightly has a gap of 0, however small its p-value.
+        right = [each["p_value"] for each in tried if gap_of(each) > 0.0]
+        sees = bool(right) and min(right) * len(audit.adversaries) < alpha
+        task, task_width = _task(name, audit, measures, share)
+        reveals = (shown > limit and sees) or (excess > limit and p_value < alpha) or task - task_width > limit
         bound = math.inf if audit.any_classifier is None else audit.any_classifier.upper_bound
-        within = bound <= limit or (smooth <= limit and shown + width <= limit)
-        fair = True if within else False if reveals else None
+        within = smooth <= limit and shown + width <= limit and not task + task_width > limit
+        fair = True if within or bound <= limit else False if reveals else None
+        detected = [each for each in measures if each["p_value_adjusted"] < alpha]
+        is_finer = all(each["p_value"] >= alpha for each in detected)
         # Of more than two groups adversaries are judged by means over groups.
-        mean = " in the mean over groups" if len({each["name"] for each in measures}) > 1 else ""
+        compared = {each["name"].removesuffix(f" among {each['among']}") for each in measures}
+        mean = " in the mean over groups" if len(compared) > 1 else ""
         at_most = bound if math.isnan(width) and bound < math.inf else min(shown + width, bound)
-        return cls(name or "the attribute", fair, shown, at_most, width, best, sees, smooth, excess, p_value, mean)
+        of_task = task, min(task + task_width, bound)
+        return cls(name, fair, shown, at_most, width, best, sees, smooth, excess, p_value, is_finer, mean, *of_task)
 
     def sentence(self, audit: Any) -> str:
         """Say what was found, with its size first and whether it is detectable last."""
+        detected = self.p_value < 1.0 - audit.confidence
         if math.isnan(self.smooth):
             size = "The groups have too few rows for a bound on smooth scores."
         else:
-            size = f"Smooth scores differ by at most {points(self.smooth)} points."
-        detected = self.p_value < 1.0 - audit.confidence
+            about = f"about {points(self.excess)} points, " if detected and self.excess > 0.0 else ""
+            size = f"Smooth scores differ by {about}at most {points(self.smooth)} points."
+        if not math.isnan(self.task):
+            most = "" if math.isnan(self.task_at_most) else f", at most {points(self.task_at_most)}"
+            size += f" Predictions of the label have a gap of {points(self.task)} points{most}."
         test = "detects a difference" if detected else "detects no difference"
+        test += " finer than the kernel width of the fit" if detected and self.is_finer else ""
         test += " of a size that the limit allows" if detected and self.fair else ""
-        return f"{self.name}: {self._read()} {size} The permutation test {test} (p = {brief(self.p_value)})."
+        return f"{self.name}: {self._read(audit)} {size} The permutation test {test} (p = {brief(self.p_value)})."
 
-    def _read(self) -> str:
+    def _read(self, audit: Any) -> str:
         if self.best is None:
-            return "No adversary was tried."
+            return "No adversary was tried." if _learnable(audit) else "The groups have too few rows for adversaries."
         if "r2" in self.best:
             score, gap = f"R² {self.best['r2']:.3f}, 0 is guessing", f"a correlation of {points(self.shown)} points"
         else:
@@ -231,10 +281,38 @@ def _width(record: dict[str, Any], measures: Sequence[dict[str, Any]], alpha: fl
     return z * 0.5 * math.sqrt((1.0 / smaller + 1.0 / (1.0 - smaller)) / record["n_rows"])
 
 
+def _task(name: str, audit: Any, measures: Sequence[dict[str, Any]], alpha: float) -> tuple[float, float]:
+    """Return the gap of predictions of a label that the notion speaks of, and by how much it may be larger."""
+    gaps = next((each for each in audit.parity if each["attribute"] == name), None)
+    if gaps is None:
+        return math.nan, math.nan
+    # Of two of the groups, the smallest at worst.
+    sizes = sorted(side for each in measures for side in each["sides"] if side)[:2]
+    width = float(norm.isf(alpha)) * 0.5 * math.sqrt(sum(1.0 / size for size in sizes)) if sizes else math.nan
+    return task_gap(gaps, audit.origin.terms["fairness"]), width
+
+
+def task_gap(record: dict[str, Any], notion: Any) -> float:
+    """Return the gap of predictions of a label of which a notion of fairness speaks.
+
+    Parameters
+    ----------
+    record : dict
+        One of `AuditResult.parity`.
+    notion : str or object
+        A notion of an author's own is judged by the gap in positive predictions.
+    """
+    gap = record[notion if isinstance(notion, str) else "demographic_parity"]
+    return math.nan if gap is None else float(gap)
+
+
+def _learnable(audit: Any) -> bool:
+    """Tell whether adversaries can learn of each comparison."""
+    return all(min(each["sides"] or [each["n_rows"] // 2]) >= LEARNABLE for each in audit.measures)
+
+
 def _answer(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: float) -> str:
     most = f"{points(limit)} points"
-    if audit.origin.training_rows:
-        return "Not known. These look like rows of the fit, which say nothing of new people."
     if fair:
         return f"Fair enough for {_listed(found)}: no gap between groups is above {most}, as far as the promise goes."
     parts = {answer: [each for each in found if each.fair is answer] for answer in (False, None, True)}
@@ -272,7 +350,10 @@ def _certainty(audit: Any, found: Sequence[_Attribute]) -> str:
     predicted = [each.at_most for each in found if not math.isnan(each.at_most)]
     known = [f"gaps of smooth scores are at most {points(max(smooth))} points"] if smooth else []
     known += [f"gaps of the adversaries at most {points(max(predicted))} points"] if predicted else []
-    return f"with {sure} confidence {' and '.join(known)}." if known else "these groups are too small to say anything."
+    task = [each.task_at_most for each in found if not math.isnan(each.task_at_most)]
+    known += [f"gaps in predictions of the label at most {points(max(task))} points"] if task else []
+    listed = ", ".join(known[:-1]) + " and " * (len(known) > 1) + known[-1] if known else ""
+    return f"with {sure} confidence {listed}." if known else "these groups are too small to say anything."
 
 
 def _people(audit: Any) -> str:
@@ -281,21 +362,18 @@ def _people(audit: Any) -> str:
     corrected = any(measure["correction"] > 1.0 for measure in audit.measures)
     true = ", by the true groups where rates of errors were given" if corrected else ""
     return (
-        f"people like the {audit.n_rows:,} audited, drawn in the same way; compared are {'; '.join(names[:3])}{more}"
+        f"people like the {audit.n_rows:,} audited, drawn in the same way. Compared: {'; '.join(names[:3])}{more}"
         f"{true}. It says nothing of single people."
     )
 
 
 def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: float) -> Iterator[str]:
-    if audit.origin.training_rows:
-        yield "Audit rows that were held out."
-        return
     if fair:
         yield "Save the certificate, and audit again after every new fit."
         return
     yield from audit.remedies
     if audit.any_classifier is None and fair is False:
-        yield from _on_promise(audit)
+        yield from _on_promise(audit, [each.key for each in found if each.fair is False])
     alpha = 1.0 - audit.confidence
     fine = [each for each in audit.measures if each["p_value_adjusted"] < alpha <= each["p_value"]]
     if fine:
@@ -304,14 +382,14 @@ def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: fl
             'Fit with several kernel widths (bandwidth="scales", --scales): the difference is finer than the width of '
             f"the fit (p = {p} at it, {scales} over all scales)."
         )
-    if not audit.adversaries and audit.any_classifier is None:
+    if not audit.adversaries and audit.any_classifier is None and _learnable(audit):
         yield "Audit with adversaries: bounds on smooth scores say nothing of them."
     unsure = [each for each in found if each.fair is None]
     # What adversaries show by chance lies half as far above 0 again.
     parts = [each / limit for one in unsure for each in (one.smooth, 1.5 * one.width) if not math.isnan(each)]
     if parts:
         rows = _round(audit.n_rows * max(2.0, max(parts) ** 2))
-        names = " and ".join(each.name or "the attribute" for each in unsure)
+        names = " and ".join(each.name for each in unsure)
         yield (
             f"Audit more people: about {rows:,} (now {audit.n_rows:,}) can show that no gap for {names} is above "
             f"{points(limit)} points, if there is none."
@@ -320,15 +398,16 @@ def _steps(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: fl
         yield f"Audit more people than these {audit.n_rows:,}, with at least 40 of each group."
 
 
-def _on_promise(audit: Any) -> Iterator[str]:
-    sides = [measure["sides"] for measure in audit.measures]
+def _on_promise(audit: Any, attributes: Sequence[str]) -> Iterator[str]:
+    sides = [measure["sides"] for measure in audit.measures if measure["attribute"] in attributes]
     if not sides or not all(len(each) == 2 and min(each) > 0 for each in sides):
         return
     least = max(least_bound(m, n, audit.confidence, 2) for m, n in sides)
+    of = f" of {' and '.join(attributes)}" if len(dict.fromkeys(_of(audit.measures))) > 1 else ""
     if least < 1.0:
         yield (
             "Release cells in place of coordinates (fairpca.Release, fairpca fit --promise): a bound for every "
-            f"classifier. The least gap that it can promise on rows like these is {points(least)} points."
+            f"classifier{of}. The least gap that it can promise on rows like these is {points(least)} points."
         )
 
 

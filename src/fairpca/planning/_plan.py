@@ -286,7 +286,9 @@ class PromisePlan:
         if self.supported is not None and self.today is not None:
             bounds = " and ".join(f"{100 * bound:.1f} points with {n} cells" for n, bound in self.supported.items())
             first, second = self.today
-            lines.append(f"{first:,} and {second:,} rows to certify with allow promises of about {bounds} at best.")
+            lines.append(
+                f"With {first:,} and {second:,} rows to certify, promises of about {bounds} are possible at best."
+            )
         return "\n".join(lines)
 
 

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import Compared
@@ -124,14 +126,16 @@ class Cells:
             yield self.places.distances(differences, level)
 
     def costs(
-        self, Z: FloatArray, masses: FloatArray, bounds: FloatArray, targets: Sequence[float]
+        self, Z: FloatArray, y: Any, masses: FloatArray, bounds: FloatArray, targets: Sequence[float]
     ) -> list[dict[str, Any]]:
-        """Return what each target leaves of the variance of rows.
+        """Return what each target leaves of the variance of rows, and of what tells a label of two values.
 
         Parameters
         ----------
         Z : ndarray of shape (n, d)
             Rows.
+        y : array-like of shape (n,), or None
+            Labels.
         masses : ndarray of shape (n,)
             Their masses.
         bounds : ndarray of shape (n_levels,)
@@ -143,12 +147,26 @@ class Cells:
         for target in targets:
             above = np.flatnonzero(bounds > target)
             level = (int(above[0]) if len(above) else len(bounds)) - 1
-            found: dict[str, Any] = {"n_cells": None, "variance": None}
+            found: dict[str, Any] = {"n_cells": None, "variance": None, "label_auc": None}
             if level >= 0:
                 kept = _variance(self.released(Z, level, "centres"), masses) / whole
-                found = {"n_cells": int(self.levels[level]), "variance": kept}
+                auc = None if y is None else _label_auc(self.released(Z, level, "codes").ravel(), y)
+                found = {"n_cells": int(self.levels[level]), "variance": kept, "label_auc": auc}
             costs.append({"target": float(target), "balanced_accuracy": (1.0 + float(target)) / 2.0} | found)
         return costs
+
+
+def _label_auc(cells: IntArray, y: Any) -> float | None:
+    """Return the AUC of the shares of a label in cells, each half of the rows scored by those of the other half."""
+    labels, codes = np.unique(np.asarray(y, dtype=str), return_inverse=True)
+    if len(labels) != 2 or np.bincount(codes).min() < 2:
+        return None
+    scores, n_cells = np.empty(len(cells)), int(cells.max()) + 1
+    for seen, unseen in StratifiedKFold(2, shuffle=True, random_state=0).split(cells, codes):
+        positive = np.bincount(cells[seen], codes[seen], minlength=n_cells)
+        shares = (positive + codes.mean()) / (np.bincount(cells[seen], minlength=n_cells) + 1.0)
+        scores[unseen] = shares[cells[unseen]]
+    return float(roc_auc_score(codes, scores))
 
 
 def _places(

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, check_random_state, validate_data
 
-from fairpca._utils.checks import check_confidence, check_integer, check_name, check_number
+from fairpca._utils.checks import check_confidence, check_integer, check_name, check_number, why_no_numbers
 from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.comparison import Compared, People, Terms, check_same_rows
@@ -158,7 +158,7 @@ class Release(TransformerMixin, BaseEstimator):
         terms = self._checked_terms()
         people = People(sensitive_features, y, control_features, sample_weight)
         check_same_rows(X, people.tables)
-        Z = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        Z = self._rows(X, reset=True, ensure_min_samples=2)
         # Who was released with noise stays known: another fit makes a second release of them none the better.
         for name in ("certificate_", "level_"):
             if hasattr(self, name):
@@ -285,7 +285,8 @@ class Release(TransformerMixin, BaseEstimator):
         -------
         costs : list of dict
             One for each: `target`, `balanced_accuracy`, and the `n_cells` of the finest level that keeps it on these
-            rows with the `variance` of what is released there, a share of that of the rows; None if there is none.
+            rows, with the `variance` of what is released there, a share of that of the rows, and `label_auc`, how well
+            cells tell a label `y` of two values; None if there is none.
         """
         check_is_fitted(self, "levels_")
         if self.kind != "cells":
@@ -297,7 +298,7 @@ class Release(TransformerMixin, BaseEstimator):
         Z, people, sides = self._compared(X, y, sensitive_features, control_features, sample_weight)
         slacks = np.array([each.slack(1.0 - self.confidence) for each in sides])
         bounds = np.array([(distances + slacks).max() for distances in self._distances(Z, sides)])
-        return self._cells.costs(Z, masses_of_rows(people, len(Z)), bounds, targets)
+        return self._cells.costs(Z, y, masses_of_rows(people, len(Z)), bounds, targets)
 
     def transform(self, X: Any, *, ids: Any = None, key: bytes | None = None) -> AnyArray:
         """Release rows.
@@ -317,7 +318,7 @@ class Release(TransformerMixin, BaseEstimator):
             What may be handed on, if the release is certified.
         """
         check_is_fitted(self, "levels_")
-        Z = validate_data(self, X, dtype=np.float64, reset=False)
+        Z = self._rows(X, reset=False)
         if self.kind == "noise":
             if not hasattr(self, "certificate_"):
                 raise ValueError(
@@ -393,12 +394,19 @@ class Release(TransformerMixin, BaseEstimator):
         names = [name for name in Terms.__dataclass_fields__ if name != "sensitive_kind"]
         return Terms.named(**{name: getattr(self, name) for name in names})
 
+    def _rows(self, X: Any, **checks: Any) -> FloatArray:
+        try:
+            rows: FloatArray = validate_data(self, X, dtype=np.float64, **checks)
+        except (ValueError, TypeError) as error:
+            raise why_no_numbers(X, error) from None
+        return rows
+
     def _compared(self, X: Any, *known: Any) -> tuple[FloatArray, People, list[Sides]]:
         """Return new rows, what is known of them, and what is compared among them."""
         y, sensitive_features, control_features, sample_weight = known
         people = People(sensitive_features, y, control_features, sample_weight)
         check_same_rows(X, people.tables)
-        Z = validate_data(self, X, dtype=np.float64, reset=False)
+        Z = self._rows(X, reset=False)
         return Z, people, sides_of(people, len(Z), self._checked_terms(), self.against)[0]
 
     def _sides_of_fit(self, people: People, n_rows: int, terms: Terms) -> tuple[list[Sides], Compared | None]:

@@ -86,7 +86,7 @@ def _too_different(sides: Sides, target: float, distance: float, slack: float) -
     rows = " and ".join(map(str, sides.record["sides"]))
     return (
         f"target={target:g} is out of reach: with {rows} rows ({sides.record['name']}) the coarsest level of the "
-        f"release shows no less than {distance + slack:.3f}; {more}. Ask for a larger target, on other rows."
+        f"release shows no less than {min(1.0, distance + slack):.3f}; {more}. Ask for a larger target, on other rows."
     )
 
 

@@ -5,7 +5,12 @@ It needs jinja2: pip install 'fairpca[report]'.
 # SPDX-License-Identifier: MIT
 
 from fairpca.report._case import About
-from fairpca.report._make import Report, find_browser as find_browser, make_report
+from fairpca.report._make import (
+    Report,
+    find_browser as find_browser,
+    make_report,
+    report_of_audit as report_of_audit,
+)
 from fairpca.report._render import render_methods as render_methods
 
 __all__ = ["About", "Report", "make_report"]

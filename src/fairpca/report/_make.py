@@ -18,8 +18,8 @@ from fairpca._utils.progress import say_with
 from fairpca.auditing import AuditResult, Verdict
 from fairpca.comparison import People
 from fairpca.report._case import Case, about_from, check_model, check_path, check_release, prepare
-from fairpca.report._render import render_report
-from fairpca.report._summary import summarise
+from fairpca.report._render import render_audit, render_report
+from fairpca.report._summary import summarise, summarise_audit
 
 MOST_POINTS = 600
 BROWSERS = [
@@ -187,6 +187,16 @@ def make_report(
     case = prepare(fitted, X, people, *others, audits, about_from(about), title, n_points, settings)
     say("writing the report")
     report = _small_report(case)
+    if file is not None:
+        report.save(file)
+    return report
+
+
+def report_of_audit(audit: AuditResult, file: str | os.PathLike[str] | None = None, title: str | None = None) -> Report:
+    """Return the page of `AuditResult.report`."""
+    require("jinja2", "report")
+    summary = summarise_audit(audit, title)
+    report = Report(render_audit(summary), summary)
     if file is not None:
         report.save(file)
     return report

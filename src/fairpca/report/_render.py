@@ -54,6 +54,27 @@ def render_report(summary: dict[str, Any]) -> str:
     )
 
 
+def render_audit(summary: dict[str, Any]) -> str:
+    """Return the page of an audit alone.
+
+    Parameters
+    ----------
+    summary : dict
+        The facts, as `summarise_audit` returns them.
+    """
+    found = summary["audit"]
+    pairs = {"adversaries": [{"after": record} for record in found["adversaries"]]}
+    return _page(
+        "of_audit.html",
+        _asset("theme.js"),
+        images="'none'",
+        title=summary["title"],
+        summary=summary,
+        best=best_adversary(pairs)["after"],
+        parity=max(found["parity"], key=gap_of, default=None),
+    )
+
+
 def render_page(title: str, body: str) -> str:
     """Return a plain page in the dress of a report.
 

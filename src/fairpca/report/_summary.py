@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpca.auditing import ADVERSARY_NAMES, AuditResult, judge, of_release
+from fairpca.auditing import ADVERSARY_NAMES, AuditResult, judge, of_release, task_gap
 from fairpca.metrics import communality
 from fairpca.report._case import Case
 from fairpca.report._colouring import NO_NAME, Colouring
@@ -36,7 +36,7 @@ OF_MEASURE = (
     "finite_sample_bound",
 )
 OF_ADVERSARY = ("n_rows", "auc", "balanced_accuracy", "r2", "p_value")
-OF_TASK = ("accuracy", "demographic_parity", "equal_opportunity", "equalized_odds")
+OF_TASK = ("gap", "accuracy", "demographic_parity", "equal_opportunity", "equalized_odds")
 PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
 
 # Characters of a line of code, and of a sentence that names many things.
@@ -52,10 +52,13 @@ def findings(case: Case) -> dict[str, Any]:
         What the report is of.
     """
     before, after = case.before.audit, case.after.audit
+    first, second = (
+        [each | {"gap": task_gap(each, case.model.fairness)} for each in of.parity] for of in (before, after)
+    )
     return {
         "measures": _measures(before, after),
         "adversaries": _pairs(before.adversaries, after.adversaries, ("attribute", "adversary"), OF_ADVERSARY),
-        "parity": _pairs(before.parity, after.parity, ("attribute",), OF_TASK),
+        "parity": _pairs(first, second, ("attribute",), OF_TASK),
         "p_value": {"before": before.p_value, "after": after.p_value},
         "confidence": after.confidence,
         "bandwidth": after.bandwidth,
@@ -211,6 +214,34 @@ def summarise(case: Case) -> dict[str, Any]:
         "alerts": alerts(case.model, summary),
         "limits": limits(summary),
     }
+
+
+def summarise_audit(audit: AuditResult, title: str | None) -> dict[str, Any]:
+    """Return everything that the page of an audit says.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    title : str or None
+        Of the page.
+    """
+    names = ", ".join(dict.fromkeys(attribute_name(each["attribute"]) for each in audit.measures))
+    found = {
+        "measures": [each | {"name": comparison_name(each["name"])} for each in audit.measures],
+        "adversaries": [each | _named(each) for each in audit.adversaries],
+        "parity": [each | {"gap": task_gap(each, audit.origin.terms["fairness"])} for each in audit.parity],
+    }
+    sizes = ("n_rows", "n_components", "n_permutations", "bandwidth", "confidence")
+    facts = {
+        "title": plain(title or f"Fairness of reduced data: {names}"),
+        "date": datetime.date.today().isoformat(),
+        "verdict": {name: _plain_texts(value) for name, value in judge(audit).to_dict().items()},
+        "audit": found | {name: getattr(audit, name) for name in sizes},
+        "origin": {"model_digest": audit.origin.model, "certificate": _certificate(audit)},
+    }
+    summary: dict[str, Any] = as_plain_data(facts)
+    return summary | {"limits": limits(summary)}
 
 
 def _verdict(case: Case) -> dict[str, Any]:

@@ -52,15 +52,17 @@ def promise(case: Case) -> dict[str, Any] | None:
         return None
     shown = case.release.certificate_
     costs = case.release.trade_off(case.after.Z, **vars(case.people))
+    for cost in costs:
+        if cost["variance"] is not None:
+            cost["variance"] *= case.after.variance
     return {
         "words": plain(shown.promise, 500),
         "target": shown.upper_bound,
+        "auc": shown.auc,
+        "variance": next(cost["variance"] for cost in costs if cost["target"] == shown.upper_bound),
         "n_cells": int(case.release.level_),
         "n_rows": shown.n_rows,
-        "costs": [
-            cost | {"variance": None if cost["variance"] is None else cost["variance"] * case.after.variance}
-            for cost in costs
-        ],
+        "costs": costs,
     }
 
 

@@ -64,21 +64,21 @@ def small(value: float | None) -> str:
     """
     if value is None or math.isnan(value):
         return UNKNOWN
-    if value == 0.0 or 1e-4 <= abs(value) < 1e5:
+    if value == 0.0 or 9.95e-5 <= abs(value) < 1e5:
         return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
     digits, _, power = f"{value:.1e}".partition("e")
     return f"{digits}\N{NO-BREAK SPACE}·\N{NO-BREAK SPACE}10{str(int(power)).translate(_SUPERSCRIPTS)}"
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent.
+    r"""Return a share in percent.
 
     Examples
     --------
     >>> percent(0.1234), percent(None)
-    ('12.3 %', 'not known')
+    ('12.3\xa0%', 'not known')
     """
-    return UNKNOWN if share is None or math.isnan(share) else f"{100 * share:.1f} %"
+    return UNKNOWN if share is None or math.isnan(share) else f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def thousandths(value: float | None) -> str:
@@ -174,8 +174,8 @@ def in_words_of(record: dict[str, Any] | None) -> str:
 
 
 def gap_of(record: dict[str, Any] | None) -> float:
-    """Return the largest difference between groups in positive predictions of a label."""
-    gap = None if record is None else record["demographic_parity"]
+    """Return the largest difference between groups in predictions of a label, as the notion of fairness has it."""
+    gap = None if record is None else record["gap"]
     return 0.0 if gap is None else float(gap)
 
 

@@ -65,6 +65,8 @@ class Overlap:
         return self.least > MOST_SEEN
 
     def __str__(self) -> str:
+        if not self.found:
+            return f"none of these {self.n_rows:,} rows equals one of the fit"
         counted = (
             f"{self.found:,} of these {self.n_rows:,} rows equal one of the fit, where about {self.by_chance:,.0f} new "
             "ones would by chance"

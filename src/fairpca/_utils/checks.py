@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from fairpca._utils.typing import AnyArray, FloatArray
 
@@ -177,7 +178,7 @@ def _columns_of(X: Any) -> Iterator[tuple[str, AnyArray]]:
     """Yield the columns of a frame, or of what makes an array, and what they are called."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         yield from ((f"column {str(name)!r}", X[name].to_numpy()) for name in X.columns)
-    elif np.ndim(X) == 2:
+    elif np.ndim(X) == 2 and not sparse.issparse(X):
         yield from ((f"column {number}", column) for number, column in enumerate(np.asarray(X).T))
 
 

@@ -11,6 +11,6 @@ from fairpca.report._make import (
     make_report,
     report_of_audit as report_of_audit,
 )
-from fairpca.report._render import render_methods as render_methods
+from fairpca.report._render import render_methods as render_methods, render_page as render_page
 
 __all__ = ["About", "Report", "make_report"]

@@ -9,6 +9,7 @@ import fairpca
 ROOT = Path(fairpca.__file__).parent
 FLOORS = {
     "cli": 10,
+    "methods": 9,
     "selection": 8,
     "saving": 8,
     "baselines": 8,

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fairpca.auditing import AuditResult, Certificate, Monitor, Verification, audit, load_certificate, verify
     from fairpca.estimator import FairPCA
     from fairpca.inference import TwoSampleResult, two_sample
+    from fairpca.methods import MethodComparison, compare
     from fairpca.path import FairPCAPath, fair_pca_path
     from fairpca.planning import Plan, plan
     from fairpca.release import Release, any_classifier_bound
@@ -25,6 +26,7 @@ __all__ = [
     "FairPCA",
     "FairPCACV",
     "FairPCAPath",
+    "MethodComparison",
     "Monitor",
     "Plan",
     "Release",
@@ -33,6 +35,7 @@ __all__ = [
     "__version__",
     "any_classifier_bound",
     "audit",
+    "compare",
     "fair_pca_path",
     "load",
     "load_certificate",
@@ -48,6 +51,7 @@ _HOMES = {
     "FairPCA": "estimator",
     "FairPCACV": "selection",
     "FairPCAPath": "path",
+    "MethodComparison": "methods",
     "Monitor": "auditing",
     "Plan": "planning",
     "Release": "release",
@@ -55,6 +59,7 @@ _HOMES = {
     "Verification": "auditing",
     "any_classifier_bound": "release",
     "audit": "auditing",
+    "compare": "methods",
     "fair_pca_path": "path",
     "load": "saving",
     "load_certificate": "auditing",

@@ -245,6 +245,41 @@ def _curve(models: Sequence[dict[str, Any]], attribute: int) -> dict[str, Any]:
     }
 
 
+def methods(found: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the picture of methods, utility against what adversaries can predict; None where none was trained.
+
+    Parameters
+    ----------
+    found : dict
+        The findings of a comparison.
+    """
+    rows = [each for each in found["methods"] if not math.isnan(each["adversary_score"])]
+    if not rows:
+        return None
+    has_task = not any(math.isnan(each["task_auc"]) for each in rows)
+    utility = [each["task_auc"] if has_task else 100 * each["variance_kept"] for each in rows]
+    scores = [each["adversary_score"] for each in rows]
+    height, chosen = 300, {name for name in found["choices"].values() if name}
+    axes = []
+    # Names stand in a column beside the marks, which are often too close together for them.
+    for values, start, end in ((scores, 44, WIDTH - 116), (utility, height - 42, 8)):
+        room = 0.1 * (max(values) - min(values)) or 0.05 * abs(max(values)) or 1.0
+        axes.append(Axis(min(values) - room, max(values) + room, start, end))
+    across, up = axes
+    points = [
+        {"name": row["method"], "x": across.at(score), "y": up.at(value), "chosen": row["method"] in chosen}
+        for row, score, value in zip(rows, scores, utility, strict=True)
+    ]
+    _spread(points, 0, height - 30)
+    return {
+        "height": height,
+        "x_ticks": across.ticks(4),
+        "y_ticks": up.ticks(),
+        "utility": "AUC of the label" if has_task else "% of the variance",
+        "points": points,
+    }
+
+
 def biplot(found: dict[str, Any], most: int = 8) -> dict[str, Any] | None:
     """Return arrows of the columns in the plane of two components, each with its name; None for one."""
     if found["n_components"] < 2:

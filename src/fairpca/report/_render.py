@@ -9,7 +9,7 @@ from typing import Any
 
 from fairpca._utils.extras import require
 from fairpca.auditing import points
-from fairpca.report._drawing import pictures, shown_measures
+from fairpca.report._drawing import methods, pictures, shown_measures
 from fairpca.report._points import STEPS
 from fairpca.report._words import (
     best_adversary,
@@ -66,6 +66,18 @@ def render_page(title: str, body: str) -> str:
     """
     safe = require("markupsafe", "report").Markup(body)
     return _page("plain.html", _asset("theme.js"), images="'self' file:", title=title, body=safe)
+
+
+def render_methods(found: dict[str, Any]) -> str:
+    """Return the page of a comparison of methods.
+
+    Parameters
+    ----------
+    found : dict
+        The findings, with the `table` and the `notes` in texts.
+    """
+    title = "Fair reductions compared"
+    return _page("methods.html", _asset("theme.js"), images="'none'", title=title, found=found, drawn=methods(found))
 
 
 def _page(template: str, script: str, images: str, **values: Any) -> str:

@@ -58,6 +58,8 @@ audit {good} --model {model} --certificate {d}/c.json | of them were in the fit,
 audit {good} --model {model} --as-is | --as-is does not go with --model, which was fitted with its own
 path {good} -s sex --out {d}/nofolder/c.csv | there is no folder {d}/
 path {good} -s sex --out {good} | --out: {good} would be written over, and it is read
+compare {good} -s sex --methods LEECE | --methods LEECE is unknown; choose one of AugmentedPCA
+compare {good} -s sex --scales | --scales: FairPCA-scales is among the methods
 compare {good} -s sex --tolerance 0 | --tolerance 0 must be auto, a number above 0
 plan -- -1 | epsilon -1.0 must be between 0 and 2
 plan 0.01 --groups 1,2,3 | --groups 1,2,3 must be two numbers such as 200,800 or 0.2,0.8

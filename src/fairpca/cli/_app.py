@@ -191,21 +191,31 @@ def path(
     raise typer.Exit(run_path(table, people.roles(table.drop), asked, seed, out, as_json))
 
 
-@app.command(epilog="Example: fairpca compare adult.csv --sensitive sex --missing fill")
+@app.command(
+    epilog="Example: fairpca compare adult.csv --sensitive sex --label income --missing fill --out methods.html"
+)
 @guarded
 @grouped
 def compare(
     table: given.Table,
     people: given.People,
     asked: given.FitTerms,
+    methods: Annotated[
+        list[str], typer.Option(help="Only these; by default all that can do it.", metavar="NAME[,NAME]")
+    ] = [],  # noqa: B006
+    target: Annotated[
+        float, typer.Option(help="The largest gap that is fair enough, and the promise.", min=0.001, max=0.999)
+    ] = 0.1,
     held_out: given.HeldOutShare = 0.3,
     seed: given.Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File for a page.", show_default=False)] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare plain PCA, other fair methods and FairPCA on the same rows held out."""
+    """Compare every fair reduction that can do what is asked, and say which is best for what."""
     from fairpca.cli._compare import run_compare
 
-    raise typer.Exit(run_compare(table, people.roles(table.drop), asked, held_out, seed, as_json))
+    roles, named = people.roles(table.drop), given.names(methods)
+    raise typer.Exit(run_compare(table, roles, asked, named, target, held_out, seed, out, as_json))
 
 
 @app.command(epilog="Example: fairpca plan 0.01 --groups 200,800")

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 
 from fairpca import FairPCA, Release
-from fairpca._utils.typing import AnyArray, IntArray
+from fairpca._utils.typing import AnyArray
 from fairpca.cli._output import Stages, numbers_table
-from fairpca.cli._path import taken
 from fairpca.cli._study import known
-from fairpca.comparison import LARGEST_MMD2, People
+from fairpca.comparison import LARGEST_MMD2
 from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning
+from fairpca.methods import kept_by_release
+from fairpca.selection import people_at
 from fairpca.tables import PreparedTable
 
 
@@ -81,7 +81,7 @@ def _kept(
 ) -> dict[str, Any]:
     """Return what a map and its release keep of the rows to choose on, at the level that these would allow."""
     fit, choose = np.flatnonzero(~choosing), np.flatnonzero(choosing)
-    people = [_people(prepared.people_train, rows) for rows in (fit, choose)]
+    people = [people_at(prepared.people_train, rows) for rows in (fit, choose)]
     stages.say("comparing maps")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AttributeInTableWarning)
@@ -89,32 +89,12 @@ def _kept(
         own = clone(model).fit(prepared.X_train[fit], **known(people[0]))
     Z = [own.transform(prepared.X_train[rows]) for rows in (fit, choose)]
     tried = clone(release).fit(Z[0], **known(people[0]))
-    (cost,) = tried.trade_off(Z[1], **known(people[1]), targets=(target,))
-    kept = float(own.explained_variance_ratio_.sum())
-    found = {"variance_kept": kept, "n_cells": cost["n_cells"], "variance_released": None, "label_auc": None}
-    if cost["n_cells"] is None:
-        return found
-    level = int(np.flatnonzero(tried.levels_ == cost["n_cells"])[0])
-    cells = [tried.places_.levels[level][tried.places_.codes(z)] for z in Z]
-    return found | {"variance_released": kept * cost["variance"], "label_auc": _label_auc(cells, people)}
-
-
-def _label_auc(cells: list[IntArray], people: list[People]) -> float | None:
-    """Return the AUC of the shares of a label among the cells of the rows to fit, if there is one of two values."""
-    if people[0].y is None:
-        return None
-    both = np.concatenate([np.asarray(each.y, dtype=str) for each in people])
-    labels, codes = np.unique(both, return_inverse=True)
-    if len(labels) != 2:
-        return None
-    n, n_cells = len(cells[0]), int(max(each.max() for each in cells)) + 1
-    counts = np.bincount(cells[0], minlength=n_cells)
-    shares = (np.bincount(cells[0], codes[:n], minlength=n_cells) + np.mean(codes)) / (counts + 1.0)
-    return float(roc_auc_score(codes[n:], shares[cells[1]]))
-
-
-def _people(people: People, rows: IntArray) -> People:
-    return People(**{name: taken(table, rows) for name, table in known(people).items()})
+    kept = kept_by_release(tried, (Z[0], people[0]), (Z[1], people[1]), target)
+    share = float(own.explained_variance_ratio_.sum())
+    released = None if kept["variance"] is None else share * kept["variance"]
+    return {"variance_kept": share, "variance_released": released} | {
+        name: kept[name] for name in ("n_cells", "label_auc")
+    }
 
 
 def show_maps(console: Console, maps: list[dict[str, Any]]) -> None:

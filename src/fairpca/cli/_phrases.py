@@ -21,6 +21,7 @@ OPTIONS = {
             *("dates", "missing_values", "delimiter", "encoding", "decimal", "sheet", "held_out", "tolerance"),
             *("fairness", "favourable", "small_groups"),
             *("confidence", "power", "groups", "rows", "keep", "unknown", "missing_sensitive", "promise"),
+            "methods",
         )
     },
 }

@@ -29,9 +29,9 @@ def cell(row, digits):
     return f"{float(row['mean']):.{digits}f}{published}"
 
 
-def fill(page, name, table):
+def fill(page, name, table, script="paper_page.py"):
     """Put a table between its marks in a page."""
-    start, end = f"<!-- {name}: made by benchmarks/paper_page.py -->\n", f"<!-- end of {name} -->"
+    start, end = f"<!-- {name}: made by benchmarks/{script} -->\n", f"<!-- end of {name} -->"
     before, rest = page.read_text().split(start)
     page.write_text(before + start + table + end + rest.split(end)[1])
 

@@ -88,10 +88,13 @@ KEY = b"a benchmark has no secrets"
 def table(name):
     """Return features without the attribute, a label, and an attribute of two groups."""
     load, attribute = TABLES[name]
-    data = load()
+    return two_groups(load(), attribute)
+
+
+def two_groups(data, attribute):
+    """Return features without an attribute, a label, and the attribute, of its two largest groups."""
     values = np.asarray(data.attributes[attribute]).astype(str)
     names, counts = np.unique(values, return_counts=True)
-    # The two largest groups.
     kept = np.isin(values, names[np.argsort(-counts)[:2]])
     columns = [j for j, column in enumerate(data.feature_names) if not column.lower().startswith(attribute)]
     X, y = np.asarray(data.data)[kept][:, columns], np.asarray(data.target)[kept]

@@ -10,9 +10,10 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 import fairpca
-from fairpca.baselines import LEACE
+from fairpca.baselines import FPCA, LEACE
 from fairpca.comparison import People, Terms
 from fairpca.methods import KNOWN, Asked, Part, compare_parts
+from fairpca.methods._known import why_not
 
 N = 900
 FAST = ["FairPCA", "LEACE"]
@@ -144,6 +145,14 @@ def test_amounts_are_scored_by_what_is_explained_of_them_and_nothing_is_promised
     assert found.choices["promise"] is None
     assert "promises speak of groups" in str(found)
     assert found.row("LEACE")["adversary_score"] < found.row("PCA")["adversary_score"]
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "is_named", "is_tried"), [(1001, False, False), (1001, True, True), (9, False, True)]
+)
+def test_a_method_that_takes_minutes_is_tried_where_it_is_named(n_columns, is_named, is_tried):
+    reason = why_not("FPCA", FPCA(2), People(["a", "b"]), Terms(), n_columns, is_named)
+    assert ("name it in methods" not in reason) == is_tried
 
 
 def test_reductions_of_ones_own_are_compared_too():

@@ -121,8 +121,8 @@ def compare(
     >>> import numpy as np
     >>> import fairpca
     >>> rng = np.random.default_rng(0)
-    >>> group = np.repeat(["a", "b"], 400)
-    >>> X = rng.normal(size=(800, 5)) + 1.5 * (group == "b")[:, None] * [1, 0, 0, 0, 0]
+    >>> group = np.repeat(["a", "b"], 2000)
+    >>> X = rng.normal(size=(4000, 5)) + 1.5 * (group == "b")[:, None] * [1, 0, 0, 0, 0]
     >>> found = fairpca.compare(X, sensitive_features=group, methods="FairPCA", random_state=0)
     >>> [row["method"] for row in found.methods]
     ['PCA', 'FairPCA']

@@ -204,8 +204,8 @@ def _sentences(found: MethodComparison) -> Iterator[str]:
     if name is None:
         nearest = min(found.methods, key=lambda row: float(row["gap"]))
         yield (
-            f"Groups alike: no method brings smooth scores of the groups within {points} of each other; the nearest is "
-            f"{nearest['method']}, {100 * nearest['gap']:.0f} points."
+            f"Groups alike: on the rows to choose with no method brings smooth scores of the groups within {points} of "
+            f"each other. Of the rows reported {nearest['method']} comes nearest, {100 * nearest['gap']:.0f} points."
         )
     else:
         row = found.row(name)

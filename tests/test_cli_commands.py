@@ -192,7 +192,7 @@ def test_methods_that_cannot_compare_are_named_with_the_reason(place):
     options = ["-s", "race", "--drop", "sex,hired,town,weight", "--methods", "LEACE,FPCA"]
     found = answer("compare", place / "people.csv", *options)
     assert [row["method"] for row in found["methods"]] == ["PCA", "LEACE"]
-    assert "has 3 groups" in found["left_out"]["FPCA"]
+    assert "got 3 groups" in found["left_out"]["FPCA"]
     assert "Not compared: FPCA: " in run("compare", place / "people.csv", *options).stdout
 
 

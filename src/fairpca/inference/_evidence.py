@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import norm
 
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison import Comparison, Measure
+from fairpca.comparison import LARGEST_MMD2, Comparison, Measure
 from fairpca.inference._compared_rows import SAMPLE_ROWS, ComparedRows
 from fairpca.inference._spectrum import FeatureRows, Spectrum, sides_of
 from fairpca.mmd import MEASURED_TO, Coordinates, Measurement, features_mmd, kernel_products
@@ -379,4 +379,4 @@ class Evidence:
             return math.nan
         error = float(self.errors[j] + self.sampling_errors[j])
         sure = min(confidence + known.correction.doubt, 1.0)
-        return upper_bound(float(self.unbiased[j]), self.by_sampling(j, known), sure, error)
+        return min(LARGEST_MMD2, upper_bound(float(self.unbiased[j]), self.by_sampling(j, known), sure, error))

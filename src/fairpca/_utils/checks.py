@@ -177,7 +177,7 @@ def _columns_of(X: Any) -> Iterator[tuple[str, AnyArray]]:
     """Yield the columns of a frame, or of what makes an array, and what they are called."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         yield from ((f"column {str(name)!r}", X[name].to_numpy()) for name in X.columns)
-    elif np.ndim(X) == 2:
+    elif np.ndim(X) == 2 and not hasattr(X, "toarray"):
         yield from ((f"column {number}", column) for number, column in enumerate(np.asarray(X).T))
 
 

@@ -61,6 +61,13 @@ MUTATIONS = [
         "reused = None",
     ),
     Mutation(
+        "truncated Hessians serve on",
+        RUN,
+        "may_serve = reused is None or model.is_truncated",
+        "may_serve = reused is None",
+        ("test_wide.py", "test_many_rows.py"),
+    ),
+    Mutation(
         "hopeless runs end",
         RUN,
         " or self._bound(cycle) < HOPELESS * known",
@@ -238,8 +245,8 @@ MUTATIONS = [
     Mutation(
         "what rounds still miss is taken off the goals",
         "_levels.py",
-        "goals = np.minimum(allowed, goals) / missed if np.any(missed > 1.0) else allowed",
-        "goals = allowed",
+        "goals = goals * np.exp(-np.maximum(0.0, np.abs(falling) * missed))",
+        "pass",
         ("test_many_rows.py",),
     ),
     Mutation(

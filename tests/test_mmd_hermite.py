@@ -135,6 +135,21 @@ def hessian_at(case, mmd, **options):
     return mmd.hessian(case.V, case.Q, gradient, MULTIPLIERS, **options)
 
 
+def test_alignment_follows_frames_to_where_the_first_one_would_make_it_jump(rng):
+    case = Case(rng, 2)
+    mmd = case.hermite(12).around(case.V, case.exact().value(case.V))
+    turned = np.linalg.qr(np.stack([case.V[:, 0], case.Q[:, 0]], axis=1))[0]  # V'A is singular here
+    between = np.linalg.qr(case.V + turned)[0]
+    before = mmd.value(between)
+    mmd.realign(between)
+    np.testing.assert_allclose(mmd.value(between), before, rtol=1e-12)
+    step = rng.normal(size=turned.shape)
+    slopes = [np.vdot(gradient, step) for gradient in mmd.evaluate(turned)[1]]
+    h = 1e-5
+    differences = (mmd.value(turned + h * step) - mmd.value(turned - h * step)) / (2 * h)
+    np.testing.assert_allclose(differences, slopes, rtol=1e-4, atol=1e-9)
+
+
 @pytest.mark.parametrize(("d", "n_features"), [(1, 60), (2, 900), (3, 1500)])
 def test_agrees_with_the_exact_hessian_when_the_features_suffice(rng, d, n_features):
     case = Case(rng, d)

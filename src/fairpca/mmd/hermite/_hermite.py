@@ -115,7 +115,7 @@ class HermiteMMD:
 
     def around(self, V: FloatArray, known: FloatArray) -> AlignedMMD:
         """Return the discrepancy for use around V, see `Approximation`."""
-        return AlignedMMD(self.anchored(V, known, SEARCHED), V)
+        return AlignedMMD(self.anchored(V, known, min(self.n_features, SEARCHED)), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "HermiteMMD":
         """Return the discrepancy for frames in a span, see `SmoothMMD`."""
@@ -306,7 +306,10 @@ class ScalesMMD:
         parts = [each.measured_at(V, np.full(self.n_measures, np.inf)).values for each in self._scales]
         total = np.mean(parts, axis=0)
         share = np.divide(known, total, out=np.ones_like(total), where=(total > 0) & (known > 0))
-        scales = [each.anchored(V, share * part, SEARCHED) for each, part in zip(self._scales, parts, strict=True)]
+        scales = [
+            each.anchored(V, share * part, min(each.n_features, SEARCHED))
+            for each, part in zip(self._scales, parts, strict=True)
+        ]
         return AlignedMMD(ScalesMMD(scales), V)
 
     def within(self, rows: MeasuredRows, axes: FloatArray) -> "ScalesMMD":

@@ -1,6 +1,7 @@
 """Threads are given back, and an interrupt is heard."""
 
 import _thread
+import signal
 import threading
 import time
 
@@ -51,6 +52,15 @@ def test_an_interrupt_stops_all_lanes():
     assert len(done) == count
 
 
+@pytest.fixture
+def heeds_interrupts():
+    """Interrupts become KeyboardInterrupt, also where the process was started in the background, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_an_interrupted_fit_leaves_the_old_model_whole(two_groups):
     X, group = two_groups
     model = FairPCA(2, tolerance=1e-3).fit(X, sensitive_features=group)

@@ -19,9 +19,11 @@ from fairpca.data._scaling import ColumnScaling
 from fairpca.mmd import (
     MANY_COLUMNS,
     MEASURED_TO,
+    SEARCHED,
     Approximation,
     Coordinates,
     ExactMMD,
+    FeatureHessianMMD,
     Ledger,
     Measurement,
     RawRowsMMD,
@@ -98,11 +100,16 @@ class ManyRows:
             return self.whole._sample_discrepancy
         in_axes = len(self.axes.variances) <= MANY_COLUMNS
         seen = self.coordinates.project if in_axes else self.coordinates.centred
-        sample, attached = self.rows.sample(self._draw(PILOT_ROWS), seen)
+        drawn = self._draw(PILOT_ROWS)
+        sample, attached = self.rows.sample(drawn, seen)
         comparison = self.comparison.sampled(attached)
         distinct, weights = merge_equal_rows(sample, comparison.weights.of(attached))
         exact = ExactMMD(distinct, weights, comparison, self.bandwidth, self.factors)
-        return exact if in_axes else RawRowsMMD(exact, self.coordinates.matrix)
+        if not in_axes:
+            return RawRowsMMD(exact, self.coordinates.matrix)
+        rows, kernel = self.rows.taken(drawn), (self.bandwidth, self.factors)
+        features = features_mmd(rows, self.coordinates, comparison, *kernel, n_features=SEARCHED, seed=self.seed)
+        return FeatureHessianMMD(exact, features)
 
     @cached_property
     def part(self) -> "ManyRows | None":

@@ -5,6 +5,7 @@ from fairpca.compiled import engine as engine, using_engine as using_engine
 from fairpca.mmd._approximation import (
     MEASURED_TO as MEASURED_TO,
     Approximation as Approximation,
+    FeatureHessianMMD as FeatureHessianMMD,
     Ledger as Ledger,
     Measurement as Measurement,
     TwoLevelMMD as TwoLevelMMD,
@@ -27,6 +28,6 @@ from fairpca.mmd.exact import (
     gaussian_products as gaussian_products,
     kernel_products as kernel_products,
 )
-from fairpca.mmd.hermite import HermiteMMD as HermiteMMD, features_mmd as features_mmd
+from fairpca.mmd.hermite import SEARCHED as SEARCHED, HermiteMMD as HermiteMMD, features_mmd as features_mmd
 
 __all__ = ["Scales"]

@@ -287,6 +287,48 @@ class TwoLevelMMD:
         return self._curvature if paid else self._coarse
 
 
+class FeatureHessianMMD:
+    """The exact discrepancy of a sample, whose Hessians are those of features where these cost less.
+
+    A Hessian shapes the steps of a solver but not where they end. An exact one takes a product with the kernel matrix
+    for each pair of components.
+
+    Parameters
+    ----------
+    exact : Discrepancy
+        The discrepancy.
+    features : SmoothMMD
+        That of the same rows with few features, which are fitted to each frame anew.
+    """
+
+    is_exact = True
+    has_exact_hessian = True
+
+    def __init__(self, exact: Discrepancy, features: SmoothMMD) -> None:
+        self.n_measures, self.n_rows, self.hessian_rows = exact.n_measures, exact.n_rows, exact.n_rows
+        self.value, self.evaluate = exact.value, exact.evaluate
+        self.isolated_directions = exact.isolated_directions
+        self._exact, self._features = exact, features
+
+    def along(self, axes: FloatArray) -> "FeatureHessianMMD":
+        """Return the same for frames in a span."""
+        features = self._features.within(self._features.measured.within(axes), axes)
+        return FeatureHessianMMD(self._exact.along(axes), features)
+
+    def hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        gradient: FloatArray,
+        multipliers: FloatArray | None = None,
+        single_precision: bool = False,
+    ) -> FloatArray:
+        """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
+        is_cheaper = self._features.hessian_work(V, Q) < sample_work(self.n_rows, V.shape[1], Q.shape[1])
+        source = self._features if is_cheaper else self._exact
+        return source.hessian(V, Q, gradient, multipliers, single_precision)
+
+
 def sample_work(n_rows: int, d: int, q: int) -> float:
     """Return the multiply-adds of the product with the kernel matrix that the Hessian of a sample takes.
 

@@ -2,6 +2,8 @@
 
 import _thread
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -71,6 +73,37 @@ def test_an_interrupted_fit_leaves_the_old_model_whole(two_groups):
     after = {name: value for name, value in vars(model).items() if name != "callback"}
     assert all(after[name] is before[name] for name in after)
     np.testing.assert_array_equal(model.transform(X).shape, (300, 2))
+
+
+INTERRUPTED = """
+import _thread
+import numpy as np
+from scipy.stats import qmc
+from fairpca import two_sample
+
+load = np.load
+def interrupted(*arguments, **options):
+    _thread.interrupt_main()
+    return load(*arguments, **options)
+np.load = interrupted
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40_000, 2))
+try:
+    two_sample(X[:20_000], X[20_000:], random_state=0)
+except KeyboardInterrupt:
+    assert qmc.Sobol(2, scramble=False).random(4).max() == 0.75  # its numbers are whole
+else:
+    raise AssertionError("the interrupt was lost")
+"""
+
+
+def test_an_interrupt_while_scipy_reads_its_numbers_is_not_lost():
+    """Scipy drops exceptions there, once in a process."""
+    subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def kernel_pass(n_threads):

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -22,6 +25,27 @@ ACCURACY = 1e-8
 
 N_FREQUENCIES = 256
 """Frequencies of the features by which a covariance is known: its leading eigenvalues to a percent or two."""
+
+
+@contextmanager
+def _interrupts_afterwards() -> Iterator[None]:
+    """Hold an interrupt back until the block has ended.
+
+    The first Sobol sequence of a process reads its direction numbers where scipy drops exceptions: an interrupt would
+    be lost, and the numbers with it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        before(heard[0], None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +78,9 @@ class SobolFeatures:
         generator : numpy.random.Generator
             Draws them.
         """
-        points = qmc.Sobol(d, rng=generator).random(n_frequencies)
+        with _interrupts_afterwards():
+            sequence = qmc.Sobol(d, rng=generator)
+        points = sequence.random(n_frequencies)
         return cls(ndtri(np.clip(points, 1e-12, 1.0 - 1e-12)).T.copy())
 
     def shared_by(self, factors: Sequence[float]) -> "SobolFeatures":

@@ -6,7 +6,7 @@ import pytest
 
 import fairpca.mmd._coordinates as coordinates_module
 from comparisons import by_group, exact_mmd
-from fairpca.mmd import Coordinates, Ledger, TwoLevelMMD, features_mmd
+from fairpca.mmd import Coordinates, FeatureHessianMMD, Ledger, TwoLevelMMD, features_mmd
 from fairpca.rows import ArrayRows
 
 N_ROWS, N_COLUMNS, N_AXES = 500, 40, 20
@@ -65,3 +65,28 @@ def test_a_span_of_too_many_numbers_is_not_made(case, monkeypatch):
     assert rows.n_passes == n_passes
     np.testing.assert_array_equal(inside.value(V), whole.value(axes @ V))
     assert rows.n_passes > n_passes
+
+
+@pytest.mark.parametrize(("d", "accuracy"), [(2, 1e-9), (20, 0.02)])
+def test_hessians_of_features_take_the_place_of_exact_ones(rng, d, accuracy):
+    """Values and gradients stay exact, also in a span."""
+    n, p = 1500, 30
+    X = rng.normal(size=(n, p)) * np.geomspace(3, 0.3, p)
+    group = np.arange(n) % 2
+    X[group == 1] += 0.3
+    codes, comparison = by_group(group)
+    coordinates, bandwidth = Coordinates(np.zeros(p), np.eye(p)), 12.0
+    exact = exact_mmd(X, codes, comparison, bandwidth)
+    features = features_mmd(ArrayRows(X, codes), coordinates, comparison, bandwidth, n_features=256)
+    mmd = FeatureHessianMMD(exact, features)
+    basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
+    V, Q = basis[:, :d], basis[:, d : d + 3]
+    values, gradients = mmd.evaluate(V)
+    np.testing.assert_array_equal(values, exact.evaluate(V)[0])
+    expected, found = (each.hessian(V, Q, gradients[0]) for each in (exact, mmd))
+    assert 0 < np.abs(found - expected).max() <= accuracy * np.abs(expected).max()
+    inside = mmd.along(basis[:, : d + 3])
+    W, R = np.eye(d + 3, d), np.eye(d + 3)[:, d:]
+    np.testing.assert_allclose(inside.evaluate(W)[0], values, rtol=1e-10)
+    gradient = basis[:, : d + 3].T @ gradients[0]
+    np.testing.assert_allclose(inside.hessian(W, R, gradient), found, rtol=0, atol=0.01 * np.abs(found).max())

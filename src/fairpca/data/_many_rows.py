@@ -109,7 +109,7 @@ class ManyRows:
             return RawRowsMMD(exact, self.coordinates.matrix)
         rows, kernel = self.rows.taken(drawn), (self.bandwidth, self.factors)
         features = features_mmd(rows, self.coordinates, comparison, *kernel, n_features=SEARCHED, seed=self.seed)
-        return FeatureHessianMMD(exact, features)
+        return FeatureHessianMMD(exact, features, self._ledger)
 
     @cached_property
     def part(self) -> "ManyRows | None":

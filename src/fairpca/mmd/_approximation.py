@@ -14,6 +14,10 @@ MEASURED_TO = 0.01
 """Error to which h is measured, as a share of what it is compared with: a tolerance, or a chance level."""
 
 
+AGREEMENT = 0.1
+"""Relative difference of two Hessians that shape steps alike: a metric that is wrong by a tenth costs hardly a step."""
+
+
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """The vector h at a frame and how far each entry can be from the exact one.
@@ -175,9 +179,18 @@ class DiscrepancyAlong:
 
 @dataclass
 class Ledger:
-    """How many gradients were taken since the first Hessian of a sample; None before it."""
+    """What is known of the rows so far.
+
+    Attributes
+    ----------
+    gradients : int or None
+        How many were taken since the first Hessian of a sample; None before it.
+    features_agree : bool or None
+        Whether features have the Hessian of the sample; None before they were compared.
+    """
 
     gradients: int | None = None
+    features_agree: bool | None = None
 
 
 class TwoLevelMMD:
@@ -288,10 +301,10 @@ class TwoLevelMMD:
 
 
 class FeatureHessianMMD:
-    """The exact discrepancy of a sample, whose Hessians are those of features where these cost less.
+    """The exact discrepancy of a sample, whose Hessians are those of features if these agree.
 
     A Hessian shapes the steps of a solver but not where they end. An exact one takes a product with the kernel matrix
-    for each pair of components.
+    for each pair of components. The first is made both ways: where rows have heavy tails, features leave out too much.
 
     Parameters
     ----------
@@ -299,21 +312,23 @@ class FeatureHessianMMD:
         The discrepancy.
     features : SmoothMMD
         That of the same rows with few features, which are fitted to each frame anew.
+    ledger : Ledger
+        What is known of the rows.
     """
 
     is_exact = True
     has_exact_hessian = True
 
-    def __init__(self, exact: Discrepancy, features: SmoothMMD) -> None:
+    def __init__(self, exact: Discrepancy, features: SmoothMMD, ledger: Ledger) -> None:
         self.n_measures, self.n_rows, self.hessian_rows = exact.n_measures, exact.n_rows, exact.n_rows
         self.value, self.evaluate = exact.value, exact.evaluate
         self.isolated_directions = exact.isolated_directions
-        self._exact, self._features = exact, features
+        self._exact, self._features, self._ledger = exact, features, ledger
 
     def along(self, axes: FloatArray) -> "FeatureHessianMMD":
         """Return the same for frames in a span."""
         features = self._features.within(self._features.measured.within(axes), axes)
-        return FeatureHessianMMD(self._exact.along(axes), features)
+        return FeatureHessianMMD(self._exact.along(axes), features, self._ledger)
 
     def hessian(
         self,
@@ -324,9 +339,14 @@ class FeatureHessianMMD:
         single_precision: bool = False,
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
-        is_cheaper = self._features.hessian_work(V, Q) < sample_work(self.n_rows, V.shape[1], Q.shape[1])
-        source = self._features if is_cheaper else self._exact
-        return source.hessian(V, Q, gradient, multipliers, single_precision)
+        arguments = V, Q, gradient, multipliers, single_precision
+        if self._ledger.features_agree:
+            return self._features.hessian(*arguments)
+        exact = self._exact.hessian(*arguments)
+        if self._ledger.features_agree is None and exact.size > 0:
+            difference = np.linalg.norm(self._features.hessian(*arguments) - exact)
+            self._ledger.features_agree = bool(difference <= AGREEMENT * np.linalg.norm(exact))
+        return exact
 
 
 def sample_work(n_rows: int, d: int, q: int) -> float:

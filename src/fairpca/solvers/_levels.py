@@ -185,14 +185,14 @@ class LevelsTask:
             answers.append((solution, known))
             if self._remaining() == 0.0 or (self._meets(known) and not self._wasted(solution, known, goals)):
                 break
-            # The next problem is exact here. What it will miss where it ends, by the rate at which misses fall, is
-            # taken off its goals. A discrepancy of 0 says nothing.
-            missed, ended = np.zeros_like(goals), solution.result.mmd2s
-            np.log(np.divide(known.values, ended, out=missed + 1.0, where=(known.values > 0) & (ended > 0)), out=missed)
-            falling = np.divide(missed, last, out=np.ones_like(missed), where=np.abs(last) > np.abs(missed))
-            goals, last = self._goals(known), missed
+            missed = _log_ratios(known.values, solution.result.mmd2s)
+            goals = self._goals(known)
             if len(answers) > 1:
+                # The next problem is exact here. What it will miss where it ends, by the rate at which misses fall, is
+                # taken off its goals.
+                falling = np.divide(missed, last, out=np.ones_like(missed), where=np.abs(last) > np.abs(missed))
                 goals = goals * np.exp(-np.maximum(0.0, np.abs(falling) * missed))
+            last = missed
         return self._conclude(answers)
 
     def _goals(self, measured: Measurement) -> FloatArray:
@@ -297,6 +297,12 @@ def solve_at_once(
     """Solve a problem that has one level, see `LevelsTask`."""
     with blas_threads_for(problem.discrepancy.n_rows * problem.shape[0]):
         return solver.solve(problem.afresh(), tolerances, start, generator, callback)
+
+
+def _log_ratios(measured: FloatArray, modelled: FloatArray) -> FloatArray:
+    """Return log(measured / modelled), 0 where either is 0."""
+    known = (measured > 0.0) & (modelled > 0.0)
+    return np.log(np.divide(measured, modelled, out=np.ones_like(measured), where=known))
 
 
 def _live(guess: WarmStart) -> FloatArray:

@@ -61,13 +61,6 @@ MUTATIONS = [
         "reused = None",
     ),
     Mutation(
-        "truncated Hessians serve on",
-        RUN,
-        "may_serve = reused is None or model.is_truncated",
-        "may_serve = reused is None",
-        ("test_wide.py", "test_many_rows.py"),
-    ),
-    Mutation(
         "hopeless runs end",
         RUN,
         " or self._bound(cycle) < HOPELESS * known",

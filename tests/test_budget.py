@@ -10,10 +10,10 @@ from fairpca import FairPCA, fair_pca_path
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
 from fairpca.solvers import Budget, Status
-from fairpca.solvers.budget import _model
+from fairpca.solvers.budget import _moments
 from fairpca.solvers.budget._chart import Chart
-from fairpca.solvers.budget._lagrangian import Lagrangian
-from fairpca.solvers.budget._model import Model
+from fairpca.solvers.budget._chart import Lagrangian
+from fairpca.solvers.budget._model import DenseModel
 
 
 @pytest.fixture(params=[2, 3], ids=["two groups", "three groups"])
@@ -59,7 +59,7 @@ def test_gradients_in_a_chart_have_the_right_taylor_slope_away_from_the_centre(p
 
 
 def test_a_model_is_exact_to_second_order(problem, multipliers, frame, rng):
-    model, point = Model.around(problem.evaluate(frame), problem, multipliers)
+    model, point = DenseModel.around(problem.evaluate(frame), problem, multipliers)
     direction = rng.normal(size=model.chart.dimension)
     lagrangian = next(lagrangians(problem, multipliers, point))
     value, gradient = lagrangian.at(point)
@@ -155,11 +155,11 @@ def test_when_time_runs_out_the_best_point_comes_back_marked(reference):
     assert any("max_seconds ran out" in str(warning.message) for warning in caught)
 
 
-def test_a_hessian_on_leading_directions_leads_to_the_same_answer(reference, monkeypatch):
+def test_a_hessian_by_two_moments_leads_to_the_same_answer(reference, monkeypatch):
     data = reference("german", 0)
     fits = []
     for most in (10_000, 250):
-        monkeypatch.setattr(_model, "MOST_DENSE", most)
+        monkeypatch.setattr(_moments, "MOST_DENSE", most)
         model = FairPCA(10, tolerance=1e-3, standardize=False).fit(data["X_train"], sensitive_features=data["a_train"])
         assert model.converged_
         fits.append(model.result_)

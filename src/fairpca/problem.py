@@ -11,6 +11,16 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 
 
+class HessianOperator(Protocol):
+    """A Hessian in the chart B -> V + QB that is known by its products."""
+
+    def product(self, B: FloatArray) -> FloatArray:
+        """Return the product with B, of shape (q, d)."""
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal, of shape (q, d)."""
+
+
 class Discrepancy(Protocol):
     """What the solvers need of a discrepancy: the vector h, its gradients, and Hessians of sum_j lambda_j h_j.
 
@@ -52,6 +62,11 @@ class Discrepancy(Protocol):
         single_precision: bool = False,
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB."""
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> HessianOperator:
+        """Return about this Hessian where it has too many entries, given the variances along the columns of V."""
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
         """Return unit vectors, as columns, towards rows that stand alone and add more than `smallest` to their h_j."""
@@ -225,6 +240,12 @@ class FairSubspaceProblem:
         self.counts.hessians += 1
         gradient = here.weighted_gradient(multipliers)
         return self.discrepancy.hessian(here.point, Q, gradient, multipliers, single_precision)
+
+    def moment_hessian(self, here: Evaluation, Q: FloatArray, multipliers: FloatArray) -> HessianOperator:
+        """Return about the same at a frame in Ritz axes, in the time of a gradient."""
+        self.counts.hessians += 1
+        V = here.point
+        return self.discrepancy.moment_hessian(V, Q, self.variances @ (V * V), multipliers)
 
     @property
     def n_measures(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._approximation import SmoothMMD
 from fairpca.mmd._coordinates import MeasuredRows
+from fairpca.problem import HessianOperator
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,12 @@ class AlignedMMD:
         d, q = V.shape[1], Q.shape[1]
         rows_turned = rotation @ aligned.reshape(d, q * d * q)
         return (rotation @ rows_turned.reshape(d * q, d, q)).reshape(d * q, d * q)
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> HessianOperator:
+        """Return the Hessian by two moments, of which no expansion is truncated."""
+        return self._discrepancy.moment_hessian(V, Q, variances, multipliers)
 
     def gradient_work(self, V: FloatArray) -> float:
         """Return what gradients cost."""

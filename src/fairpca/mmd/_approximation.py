@@ -8,7 +8,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.mmd._coordinates import MeasuredRows
-from fairpca.problem import Discrepancy
+from fairpca.problem import Discrepancy, HessianOperator
 
 MEASURED_TO = 0.01
 """Error to which h is measured, as a share of what it is compared with: a tolerance, or a chance level."""
@@ -86,6 +86,11 @@ class SmoothMMD(Protocol):
         single_precision: bool = False,
     ) -> FloatArray:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `ExactMMD.hessian`."""
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> HessianOperator:
+        """Return the Hessian by two moments, see `ExactMMD.moment_hessian`."""
 
     def hessian_work(self, V: FloatArray, Q: FloatArray) -> float:
         """Return what the Hessian at V in the chart B -> V + QB costs, in the same unit."""
@@ -170,6 +175,13 @@ class DiscrepancyAlong:
         hessian = whole.hessian(axes @ V, axes @ Q, axes @ gradient, multipliers, single_precision)
         self.has_exact_hessian, self.hessian_rows = whole.has_exact_hessian, whole.hessian_rows
         return hessian
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> HessianOperator:
+        """Return the Hessian by two moments."""
+        self.has_exact_hessian, self.hessian_rows = self._whole.has_exact_hessian, self._whole.hessian_rows
+        return self._whole.moment_hessian(self._axes @ V, self._axes @ Q, variances, multipliers)
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray) -> FloatArray:
         """Return unit vectors towards rows that stand alone, as far as they lie in the span."""
@@ -282,6 +294,15 @@ class TwoLevelMMD:
         self._keep(source is not self._coarse and source.n_rows == self.n_rows, source.n_rows)
         return source.hessian(V, Q, gradient, multipliers, single_precision)
 
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> HessianOperator:
+        """Return the Hessian of all rows by two moments, in one pass."""
+        for each in (self._fine, self._curvature):
+            each.realign(V)
+        self._keep(True, self.n_rows)
+        return self._fine.moment_hessian(V, Q, variances, multipliers)
+
     def _keep(self, is_exact: bool, n_rows: int) -> None:
         """Keep whose Hessian was the last."""
         self.has_exact_hessian, self.hessian_rows = is_exact, n_rows
@@ -347,6 +368,12 @@ class FeatureHessianMMD:
             difference = np.linalg.norm(self._features.hessian(*arguments) - exact)
             self._ledger.features_agree = bool(difference <= AGREEMENT * np.linalg.norm(exact))
         return exact
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> HessianOperator:
+        """Return the Hessian by two moments."""
+        return self._exact.moment_hessian(V, Q, variances, multipliers)
 
 
 def sample_work(n_rows: int, d: int, q: int) -> float:

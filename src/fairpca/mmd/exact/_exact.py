@@ -10,6 +10,7 @@ from fairpca._utils.typing import FloatArray
 from fairpca.comparison import Comparison
 from fairpca.mmd._approximation import DiscrepancyAlong
 from fairpca.mmd._kernel import GAP, LARGEST_SINGLE, Clusters, Factors, Mixture, factor, weighted_form
+from fairpca.mmd._moments import MomentHessian
 from fairpca.mmd.exact._moments import KernelMoments, are_many, hessian_of_few
 from fairpca.mmd.exact._products import gaussian_products, products_of_orders
 
@@ -174,6 +175,24 @@ class ExactMMD:
         moments = KernelMoments.of(positions, Z, N, weights, self._mixture)
         hessian = moments.hessian(Z, N)
         return with_chart_term(hessian, V, Q.shape[1], gradient)
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> MomentHessian:
+        """Return the Hessian by two moments, see `MomentHessian`.
+
+        Parameters
+        ----------
+        V, Q, multipliers
+            See `hessian`.
+        variances : ndarray of shape (d,)
+            Of the rows along the columns of V.
+        """
+        weights = self._weights @ factor(weighted_form(self._comparison.forms, multipliers))
+        columns = np.concatenate([np.ones((len(self._X), 1)), self._X @ V], axis=1)
+        weighted = (weights[:, :, None] * columns[:, None]).reshape(len(self._X), -1)
+        sums = ((self._X @ Q).T @ weighted).reshape(Q.shape[1], weights.shape[1], -1)
+        return MomentHessian.of(sums, variances, [self.bandwidth * each for each in self._bandwidth_factors])
 
     def isolated_directions(self, V: FloatArray, smallest: FloatArray, one_sided: float = 0.2) -> FloatArray:
         """Return unit vectors towards rows that their neighbours do not balance.

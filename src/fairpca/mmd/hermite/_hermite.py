@@ -14,6 +14,7 @@ from fairpca.mmd._aligned import AlignedMMD
 from fairpca.mmd._approximation import Measurement
 from fairpca.mmd._coordinates import Coordinates, MeasuredRows
 from fairpca.mmd._kernel import factor, weighted_form
+from fairpca.mmd._moments import MomentHessian
 from fairpca.mmd.exact import with_chart_term
 from fairpca.mmd.hermite._basis import HermiteBasis
 from fairpca.mmd.hermite._hessian import WidenedBasis, second_order_field, second_order_sums_of_block
@@ -21,6 +22,7 @@ from fairpca.mmd.hermite._passes import (
     Residuals,
     gradients_of_block,
     moments_of_block,
+    moments_of_rows_of_block,
     residuals_of_block,
     values_of_block,
 )
@@ -246,6 +248,31 @@ class HermiteMMD:
         size = V.shape[1] * Q.shape[1]
         return with_chart_term(sums.hessian(widened).reshape(size, size), V, Q.shape[1], gradient)
 
+    def moment_hessian(
+        self,
+        V: FloatArray,
+        Q: FloatArray,
+        variances: FloatArray,
+        multipliers: FloatArray | None = None,
+        bandwidths: Sequence[float] | None = None,
+    ) -> MomentHessian:
+        """Return the Hessian by two moments, see `MomentHessian`, in one pass.
+
+        Parameters
+        ----------
+        V, Q, multipliers
+            See `hessian`.
+        variances : ndarray of shape (d,)
+            Of the rows along the columns of V.
+        bandwidths : sequence of float, default=None
+            Those of the kernels whose mean is meant; by default its own.
+        """
+        coordinates, mixing = self.measured.coordinates, weighted_form(self.measured.comparison.forms, multipliers)
+        weights = self.measured.comparison.weights.mixed(factor(mixing))
+        total = self.measured.rows.total(moments_of_rows_of_block, weights, coordinates.along(V))
+        sums = (Q.T @ (coordinates.matrix.T @ total)).reshape(Q.shape[1], weights.n_columns, -1)
+        return MomentHessian.of(sums, variances, [self.bandwidth] if bandwidths is None else bandwidths)
+
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost, in multiply-adds of float32.
 
@@ -342,6 +369,13 @@ class ScalesMMD:
         """Return the Hessian of sum_j lambda_j h_j in the chart B -> V + QB, see `HermiteMMD.hessian`."""
         arguments = V, Q, gradient, multipliers, single_precision
         return np.asarray(np.mean([each.hessian(*arguments) for each in self._scales], axis=0))
+
+    def moment_hessian(
+        self, V: FloatArray, Q: FloatArray, variances: FloatArray, multipliers: FloatArray | None = None
+    ) -> MomentHessian:
+        """Return the Hessian by two moments, which all scales share, see `HermiteMMD.moment_hessian`."""
+        bandwidths = [each.bandwidth for each in self._scales]
+        return self._scales[0].moment_hessian(V, Q, variances, multipliers, bandwidths)
 
     def gradient_work(self, V: FloatArray) -> float:
         """Return what the gradients at V cost."""

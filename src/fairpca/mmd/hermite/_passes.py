@@ -194,6 +194,16 @@ def moments_of_block(
     return total
 
 
+def moments_of_rows_of_block(X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates) -> FloatArray:
+    """Return sum_i w_ib (x_i - mean) [1, z_i'], of shape (p, k * (1 + d)), for rows z of a frame."""
+    total = np.zeros((X.shape[1], weights.n_columns * (1 + frame.matrix.shape[1])))
+    for piece in pieces(X, weights.of(attached), frame, total.shape[1]):
+        columns = np.vstack([np.ones(len(piece.rows)), piece.Y])
+        weighted = piece.weights[:, None] * columns
+        total += frame.pulled_back(piece.rows, weighted.reshape(total.shape[1], -1).T)
+    return total
+
+
 def values_of_block(
     X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, basis: HermiteBasis, forms: FloatArray
 ) -> FloatArray:

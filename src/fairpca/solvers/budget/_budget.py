@@ -19,9 +19,8 @@ from fairpca.solvers.budget._span import GrowingSearch, has_many_axes
 SLACK = 5e-4
 """Share of a tolerance that an answer may leave unused, so that the last correction cannot end above it."""
 
-APPROXIMATE_SLACK, APPROXIMATE_GAIN = 5e-3, 1e-6
-"""The same, and the expected gain in variance share at which a run ends, on approximations of many rows and where more
-rows follow: what is beyond are digits that these do not have."""
+APPROXIMATE_SLACK = 5e-3
+"""The same on approximations of many rows and where more rows follow: beyond are digits that these do not have."""
 
 
 @dataclass
@@ -48,8 +47,8 @@ class Budget(BaseEstimator):
     max_steps : int, default=7
         Quasi-Newton steps before the Hessian is built anew.
     gain_tolerance : float, default=1e-8
-        A run ends when the gain in variance share still expected is below this; on approximations of many rows at 1e-6
-        the latest, since their errors decide about less.
+        A run ends when the gain in variance share still expected is below this; on approximations of many rows at 1e-5,
+        a thousandth of a point, the latest.
     max_seconds : float, default=None
         Return the best point so far, marked, when this much time has passed.
 
@@ -135,7 +134,7 @@ class Budget(BaseEstimator):
                 self.allow_null,
                 self.max_cycles,
                 self.max_steps,
-                max(self.gain_tolerance, APPROXIMATE_GAIN if is_rough else 0.0),
+                max(self.gain_tolerance, VISIBLE if is_rough else 0.0),
                 APPROXIMATE_SLACK if is_rough else SLACK,
                 self.max_seconds,
             )

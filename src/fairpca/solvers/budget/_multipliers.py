@@ -9,8 +9,7 @@ from scipy.optimize import nnls
 
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation
-from fairpca.solvers.budget._chart import ChartPoint
-from fairpca.solvers.budget._lagrangian import Lagrangian, closest_multipliers
+from fairpca.solvers.budget._chart import ChartPoint, Lagrangian, closest_multipliers
 from fairpca.solvers.budget._model import Metric, Model
 
 NEAR = 2.0
@@ -166,8 +165,7 @@ class Multipliers:
         vanished = np.zeros(len(mu), dtype=bool)
         gradients = point.discrepancy_gradients
         for _ in range(MOST_ROUNDS):
-            plain = Lagrangian(mu, self._goals, np.zeros_like(mu))
-            found = model.newton_step(point, plain, radius, may_shift=False)
+            found = model.newton_step(point, Lagrangian.plain(mu, self._goals), radius, may_shift=False)
             if found is None:
                 return None
             metric, step = found
@@ -175,7 +173,9 @@ class Multipliers:
             gaps = predicted * np.log(predicted / self._goals)
             if np.max(np.where(mu > 0, np.abs(gaps), gaps) / self._goals) <= self._accuracy:
                 break
-            answers = gradients @ np.stack([metric.solve(gradient) for gradient in gradients], axis=1)
+            solved = [metric.solve(gradient) for gradient in gradients]
+            # G'H^-1 G as a Gram matrix, which is semidefinite also where H^-1 g is known about.
+            answers = np.stack(solved) @ np.stack([metric.product(each) for each in solved], axis=1)
             wanted = _nonnegative_newton(answers, gaps, mu)
             # mu exp((nu - mu) / mu): where h is a power of mu, that meets the goal.
             change = (wanted - mu) / np.where(mu > 0, mu, np.inf)

@@ -11,8 +11,8 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, EvaluationCounts, FairSubspaceProblem
 from fairpca.solvers._result import Callback, Certificate, FitResult, OuterStep, Solution, Status
 from fairpca.solvers._warm import WarmStart
-from fairpca.solvers.budget._lagrangian import closest_multipliers, horizontal
-from fairpca.solvers.budget._model import Model
+from fairpca.solvers.budget._chart import closest_multipliers, horizontal
+from fairpca.solvers.budget._moments import model_around
 from fairpca.solvers.budget._run import Cycle, RunResult
 
 LIMITING = 0.95
@@ -135,7 +135,7 @@ def certified(found: RunResult, bound: float, tolerances: FloatArray) -> Certifi
         tau.
     """
     assert found.best is not None
-    model, point = found.view or Model.around(found.best, found.problem, found.multipliers)
+    model, point = found.view or model_around(found.best, found.problem, found.multipliers)
     used = found.best.discrepancies / tolerances
     multipliers, residual = stationarity(found.best, used)
     curvature = model.smallest_curvature(point, multipliers, multipliers > 0)

@@ -12,9 +12,9 @@ from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
 from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._line_search import CurvedPair, Trial, quasi_newton_product, wolfe_search
-from fairpca.solvers.budget._chart import Chart, ChartPoint
-from fairpca.solvers.budget._lagrangian import Lagrangian, closest_multipliers
+from fairpca.solvers.budget._chart import Chart, ChartPoint, Lagrangian, closest_multipliers
 from fairpca.solvers.budget._model import Model
+from fairpca.solvers.budget._moments import model_around
 from fairpca.solvers.budget._multipliers import Multipliers
 
 FORCING = 0.01
@@ -168,7 +168,7 @@ class Run:
         n_cycles = 0
         while n_cycles < self._settings.max_cycles:
             n_cycles += 1
-            model, point = reused or Model.around(here, self._problem, multipliers.values)
+            model, point = reused or model_around(here, self._problem, multipliers.values)
             cycle = self._cycle(model, point, multipliers)
             here = cycle.point.evaluation
             self._on_cycle(cycle)
@@ -177,10 +177,8 @@ class Run:
             if self._is_out_of_time() or self._bound(cycle) < HOPELESS * known:
                 break
             multipliers.update(here, cycle.is_minimised)
-            # A second time an old Hessian would repeat the error that it has just made; that of a truncated one is none
-            # of its age.
-            may_serve = reused is None or model.is_truncated
-            is_reusable = may_serve and cycle.is_minimised and cycle.length <= REUSED_WITHIN
+            # A second time an old Hessian would repeat the error that it has just made.
+            is_reusable = reused is None and cycle.is_minimised and cycle.length <= REUSED_WITHIN
             reused = (model, cycle.point) if is_reusable else None
             if multipliers.is_stuck:
                 turned = self._away_from_isolated_rows(here)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
+from fairpca.mmd import MANY_COLUMNS
 from fairpca.problem import EvaluationCounts, FairSubspaceProblem
-from fairpca.solvers._limits import MOST_DENSE, VISIBLE
+from fairpca.solvers._limits import VISIBLE
 from fairpca.solvers._result import Callback, FitResult, Solution, Status
 from fairpca.solvers._warm import WarmStart
 from fairpca.solvers.budget._record import stationarity
@@ -28,8 +29,8 @@ FLATTEST = 0.05
 
 
 def has_many_axes(problem: FairSubspaceProblem) -> bool:
-    """Tell whether the Hessian would not be built in all coordinates."""
-    return (problem.rank - problem.n_components) * problem.n_components > MOST_DENSE
+    """Tell whether gradients in all axes take much longer than in few."""
+    return problem.rank > MANY_COLUMNS
 
 
 @dataclass(frozen=True, eq=False)

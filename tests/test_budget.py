@@ -11,8 +11,7 @@ from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
 from fairpca.solvers import Budget, Status
 from fairpca.solvers.budget import _moments
-from fairpca.solvers.budget._chart import Chart
-from fairpca.solvers.budget._chart import Lagrangian
+from fairpca.solvers.budget._chart import Chart, Lagrangian
 from fairpca.solvers.budget._model import DenseModel
 
 

@@ -56,7 +56,7 @@ class HermiteBasis:
     below: IntArray
 
     @classmethod
-    def fit(cls, Z: FloatArray, n_features: int, narrowest: float = 0.05) -> "HermiteBasis":
+    def fit(cls, Z: FloatArray, n_features: int) -> "HermiteBasis":
         """Fit axes and spread to rows.
 
         Parameters
@@ -66,14 +66,9 @@ class HermiteBasis:
             to see them do not count: the features are 0 there.
         n_features : int
             D at most.
-        narrowest : float, default=0.05
-            Smallest standard deviation that the basis is made for: a null coordinate may come alive.
         """
-        Z = Z[bulk_of(Z)]
-        rotation = principal_rotation(Z)
-        squares = 6 * np.maximum((Z @ rotation).std(axis=0), narrowest) ** 2
-        ratios = squares / (1 + np.sqrt(1 + squares)) ** 2
-        tree = product_tree(list(range(Z.shape[1])), np.log(ratios), n_features)
+        rotation, ratios = principal_axes_and_ratios(Z)
+        tree = product_tree(list(range(len(ratios))), np.log(ratios), n_features)
         tree = tree.first(int(np.count_nonzero(tree.logs >= math.log(NEGLIGIBLE))))
         orders = tree.made_indices
         return cls(rotation, ratios, tree, orders, _neighbours(orders, 1), _neighbours(orders, -1))
@@ -205,6 +200,22 @@ class HermiteBasis:
                 table[n + 1] -= (math.sqrt(n) * ratios) * table[n - 1]
             table[n + 1] /= math.sqrt(n + 1)
         return table
+
+
+def principal_axes_and_ratios(Z: FloatArray, narrowest: float = 0.05) -> tuple[FloatArray, FloatArray]:
+    """Return the rotation to the axes of a basis and t for each of them.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Projections of a sample of rows, see `HermiteBasis.fit`.
+    narrowest : float, default=0.05
+        Smallest standard deviation that a basis is made for: a null coordinate may come alive.
+    """
+    Z = Z[bulk_of(Z)]
+    rotation = principal_rotation(Z)
+    squares = 6 * np.maximum((Z @ rotation).std(axis=0), narrowest) ** 2
+    return rotation, squares / (1 + np.sqrt(1 + squares)) ** 2
 
 
 def _neighbours(orders: IntArray, step: int) -> IntArray:

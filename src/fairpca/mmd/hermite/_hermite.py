@@ -26,6 +26,7 @@ from fairpca.mmd.hermite._passes import (
     residuals_of_block,
     values_of_block,
 )
+from fairpca.mmd.hermite._quadratic import QuadraticBasis
 from fairpca.mmd.hermite._sample import Remainder, ResidualSample
 from fairpca.rows import Partial, Rows
 
@@ -85,7 +86,7 @@ class HermiteMMD:
         self.bandwidth = float(bandwidth)
         data = MeasuredRows(rows, coordinates, comparison, self.bandwidth)
         self.measured, self._sample = data.seen_from_the_bulk()
-        self._basis: HermiteBasis | None = None
+        self._basis: HermiteBasis | QuadraticBasis | None = None
         self.n_features = n_features
         self._seed = seed
         self._remainder = Remainder(self.measured, seed)
@@ -104,11 +105,13 @@ class HermiteMMD:
         known : ndarray of shape (n_measures,), default=None
             The vector h at V; by default that of the features.
         n_features : int, default=None
-            Number of features, if it is to be another.
+            Number of features, if it is to be another. Where there are more products of two coordinates than that, all
+            of these are taken.
         """
         anchored = copy.copy(self)
         anchored.n_features = n_features or self.n_features
-        anchored._basis = HermiteBasis.fit(self._sample @ V, anchored.n_features)
+        Z, is_few = self._sample @ V, QuadraticBasis.count(V.shape[1]) <= anchored.n_features
+        anchored._basis = HermiteBasis.fit(Z, anchored.n_features) if is_few else QuadraticBasis.fit(Z)
         anchored.factors = np.ones(self.n_measures)
         if known is not None:
             values = anchored.features_value(V)
@@ -128,7 +131,7 @@ class HermiteMMD:
 
     def measured_at(self, V: FloatArray, error: FloatArray) -> Measurement:
         """Return the vector h at V with its errors, see `Approximation`."""
-        basis = self._basis_at(V)
+        basis = self._expansion_at(V)
         return self._remainder.measured(V, basis, self._residuals(V, basis), error)
 
     def features_value(self, V: FloatArray) -> FloatArray:
@@ -142,7 +145,7 @@ class HermiteMMD:
         basis = self._basis_at(V)
         return self._values(self._frame(V, basis), basis)[0]
 
-    def _values(self, frame: Coordinates, basis: HermiteBasis) -> tuple[FloatArray, FloatArray]:
+    def _values(self, frame: Coordinates, basis: HermiteBasis | QuadraticBasis) -> tuple[FloatArray, FloatArray]:
         """Return the vector (h_D) without factors, and the moments of the features."""
         n_measures, forms = self.n_measures, self.measured.comparison.forms
         sums = self._total(values_of_block, frame, basis, forms)
@@ -161,11 +164,11 @@ class HermiteMMD:
 
     def value_and_bound(self, V: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the best estimate of the vector h at V and bounds on its errors, see `Remainder.value_and_bound`."""
-        return self._remainder.value_and_bound(self._residuals(V, self._basis_at(V)))
+        return self._remainder.value_and_bound(self._residuals(V, self._expansion_at(V)))
 
     def value_and_error(self, V: FloatArray, sample: ResidualSample) -> tuple[FloatArray, FloatArray]:
         """Return the vector h at V and its errors, given a `residual_sample`, see `Remainder.value_and_error`."""
-        basis = self._basis_at(V)
+        basis = self._expansion_at(V)
         return self._remainder.value_and_error(V, basis, self._residuals(V, basis), sample)
 
     def residual_sample(self, generator: np.random.Generator, part_rows: int) -> ResidualSample:
@@ -236,7 +239,7 @@ class HermiteMMD:
         hessian : ndarray of shape (d * q, d * q)
             Riemannian Hessian on the Grassmann manifold; column a of B has the indices a q, ..., (a + 1) q - 1.
         """
-        basis = self._basis_at(V)
+        basis = self._expansion_at(V)
         frame, along = self._frame(V, basis), self.measured.along(Q, np.eye(Q.shape[1])).matrix
         mixing = factor(weighted_form(self.measured.comparison.forms, multipliers))
         weights = self.measured.comparison.weights.mixed(mixing)
@@ -293,16 +296,22 @@ class HermiteMMD:
         V, Q : ndarray of shape (r, d) and (r, q)
             See `hessian`.
         """
-        basis, k = self._basis_at(V), self.measured.comparison.weights.n_columns
+        basis, k = self._expansion_at(V), self.measured.comparison.weights.n_columns
         D, d, q = basis.n_features, V.shape[1], Q.shape[1]
         pairs = d * (d + 1) / 2
         moments = WidenedBasis.of(basis).n_features * (MAKING + k * q)
         return float(self.n_rows * (moments + D * k * (1 + d + pairs) + pairs * q * (q + 1) / 2))
 
-    def _basis_at(self, V: FloatArray) -> HermiteBasis:
-        return self._basis or HermiteBasis.fit(self._sample @ V, self.n_features)
+    def _basis_at(self, V: FloatArray) -> HermiteBasis | QuadraticBasis:
+        """Return the basis for values and gradients."""
+        return self._basis or self._expansion_at(V)
 
-    def _frame(self, V: FloatArray, basis: HermiteBasis) -> Coordinates:
+    def _expansion_at(self, V: FloatArray) -> HermiteBasis:
+        """Return the basis for what takes single features."""
+        kept = self._basis if isinstance(self._basis, HermiteBasis) else None
+        return kept or HermiteBasis.fit(self._sample @ V, self.n_features)
+
+    def _frame(self, V: FloatArray, basis: HermiteBasis | QuadraticBasis) -> Coordinates:
         return self.measured.along(V, basis.rotation)
 
     def _total(self, function: Callable[..., Partial], *arguments: Any) -> Partial:

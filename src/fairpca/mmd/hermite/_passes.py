@@ -14,6 +14,7 @@ from fairpca.comparison import RowWeights
 from fairpca.mmd._coordinates import Coordinates
 from fairpca.mmd._kernel import Factors
 from fairpca.mmd.hermite._basis import HermiteBasis, rows_of_a_piece, squares_of
+from fairpca.mmd.hermite._quadratic import QuadraticBasis
 from fairpca.rows import FieldSums, strata_of
 
 MOST_HEAVY = 512
@@ -205,7 +206,12 @@ def moments_of_rows_of_block(X: AnyArray, attached: AnyArray, weights: RowWeight
 
 
 def values_of_block(
-    X: AnyArray, attached: AnyArray, weights: RowWeights, frame: Coordinates, basis: HermiteBasis, forms: FloatArray
+    X: AnyArray,
+    attached: AnyArray,
+    weights: RowWeights,
+    frame: Coordinates,
+    basis: HermiteBasis | QuadraticBasis,
+    forms: FloatArray,
 ) -> FloatArray:
     """Return the moments, then sum_i c_ij (1 - |Phi(y_i)|^2) of each form, where c_ij = w_i'P_j w_i, as one vector."""
     moments, rests, factors = np.zeros((weights.n_columns, basis.n_features)), np.zeros(len(forms)), Factors.of(forms)
@@ -234,7 +240,7 @@ def gradients_of_block(
     attached: AnyArray,
     weights: RowWeights,
     frame: Coordinates,
-    basis: HermiteBasis,
+    basis: HermiteBasis | QuadraticBasis,
     potentials: FloatArray,
     forms: FloatArray,
 ) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from fairpca._utils.typing import FloatArray
 from fairpca.problem import Evaluation, FairSubspaceProblem
-from fairpca.solvers._limits import VISIBLE
+from fairpca.solvers._limits import MOST_DENSE, VISIBLE
 from fairpca.solvers._result import Callback, Solution, Status
 from fairpca.solvers._start import fairest_frame, mean_matched_frame
 from fairpca.solvers._warm import WarmStart
@@ -216,6 +216,8 @@ class Search:
             return False
         if not found.is_stationary or found.is_hard:
             return True
+        if (self._problem.rank - found.n_live) * found.n_live > MOST_DENSE:
+            return False  # one component among many changes little, and a run takes long
         here = found.best
         inside = here.point.T @ (here.weighted_gradient(found.multipliers) - here.variance_gradient)
         by_pca = float(self._problem.shares[: found.n_live - 1].sum())

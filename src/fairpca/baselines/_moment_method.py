@@ -15,7 +15,7 @@ from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import EncodedColumn, People, check_same_rows, encoded
 from fairpca.data import Components, Moments, ScaledMoments
 from fairpca.fitting import LinearMap, LinearProjection, checked_rows
-from fairpca.rows import DaskRows, Rows, header, is_dask, number_blocks, rows_in_memory
+from fairpca.rows import ArrayRows, DaskRows, Rows, header, is_dask, number_blocks
 
 
 class MomentMethod(LinearMap):
@@ -158,7 +158,7 @@ class MomentMethod(LinearMap):
         check_same_rows(X, people.tables)
         table = checked_rows(self, X, least_rows=2 if reset else 1, reset=reset)
         attached, encoding = encoded(people, table.shape[0], self.sensitive_kind, more_to_come=more_to_come)
-        return rows_in_memory(table, attached), encoding
+        return ArrayRows(table, attached), encoding
 
     def _check_groups(self, columns: tuple[EncodedColumn, ...]) -> None:
         """Refuse attributes that a method of groups cannot compare."""

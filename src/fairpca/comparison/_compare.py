@@ -365,6 +365,7 @@ def _measures_among(
         n_rows = strata.sizes.sum() / cells.heaviest[taking_part].max()
         correction = attribute.errors.correction(labels, strata.sizes, n_rows)
     for contrast in terms.notion.contrasts(strata):
+        assert isinstance(contrast.columns, np.ndarray)
         columns = correction.scale * shares[:, None] * contrast.columns[of_cells]
         columns = np.where(taking_part[:, None], columns, 0.0)
         used = np.any(columns != 0, axis=1)
@@ -624,7 +625,7 @@ def compare(people: People, rows: Height, terms: Terms, tolerance: Any) -> Compa
     among = terms.notion.among(labels[0].labels.tolist() if labels else [], terms.favourable)
     compared_among = segments(among, cells.labels[:, len(groups)] if labels else None, controls, cells)
     compared = group_attributes(groups, cells, terms.sensitive == "intersections")
-    several = len({each.name for each in [*compared, *numbers]}) > 1
+    several = len({each.name for each in compared} | {each.name for each in numbers}) > 1
     measures: list[Measure] = []
     left_out: list[str] = []
     for attribute in compared:

@@ -131,7 +131,7 @@ def side_by_side(codes: Any, masses: Any, columns: Sequence[Column]) -> Any:
     if masses is None:
         masses = np.ones_like(codes, dtype=np.float64)
     values = [column.codes if isinstance(column, LabelColumn) else column.values for column in columns]
-    attached = np.concatenate([codes.astype(np.float64), masses, *values], axis=1)
+    attached: Any = np.concatenate([codes.astype(np.float64), masses, *values], axis=1)
     return attached.rechunk({1: -1}) if is_dask(attached) else attached
 
 
@@ -148,10 +148,11 @@ def check_same_rows(X: Any, tables: Mapping[str, Any]) -> None:
     tables : mapping of str to object
         What else is known of the rows, as the user passed it, by the name of the argument.
     """
-    tables = {"X": X} | tables
-    indices = {argument: getattr(table, "index", None) for argument, table in tables.items()}
+    named = ((argument, getattr(table, "index", None)) for argument, table in {"X": X, **tables}.items())
     # Of a list `index` is a method.
-    indices = {argument: index for argument, index in indices.items() if index is not None and not callable(index)}
+    indices: dict[str, Any] = {
+        argument: index for argument, index in named if index is not None and not callable(index)
+    }
     if "X" not in indices or len(indices) < 2:
         return
     own = indices.pop("X")

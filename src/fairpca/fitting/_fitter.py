@@ -33,7 +33,7 @@ from fairpca.fitting._chance import Chance
 from fairpca.fitting._projection import checked_rows
 from fairpca.mmd import Scales
 from fairpca.problem import largest_ratio
-from fairpca.rows import DaskRows, Rows, SeenRows, dense, header, is_dask, key_of, number_blocks, rows_in_memory
+from fairpca.rows import ArrayRows, DaskRows, Rows, SeenRows, dense, header, is_dask, key_of, number_blocks
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
 
 PASSES = 40
@@ -122,7 +122,7 @@ class Fitter:
         X, compared = table(estimator, X, people, tolerance)
         comparison = compared.comparison
         unique, index = (None, np.zeros(1, int)) if comparison is None else comparison.unique()
-        rows: Rows = DaskRows(X, compared.attached) if is_dask(X) else rows_in_memory(X, compared.attached)
+        rows: Rows = DaskRows(X, compared.attached) if is_dask(X) else ArrayRows(X, compared.attached)
         data, init = _prepare(estimator, X, rows, compared.attached, unique, generator)
         start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
         names = getattr(estimator, "feature_names_in_", None)

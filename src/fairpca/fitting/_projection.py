@@ -19,6 +19,7 @@ from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import varimax
 from fairpca.rows import (
+    ArrayRows,
     DaskRows,
     Rows,
     Transform,
@@ -30,7 +31,6 @@ from fairpca.rows import (
     is_sparse,
     map_rows_lazily,
     number_blocks,
-    rows_in_memory,
 )
 
 BLOCK_NUMBERS = 2**21
@@ -445,4 +445,4 @@ def _rows_for(model: LinearMap, X: Any, attached: Any) -> Rows:
         blocks = number_blocks(X)
         return DaskRows(blocks, blocks[:, :0] if attached is None else attached)
     table = model._validated(X)
-    return rows_in_memory(table, np.empty((table.shape[0], 0)) if attached is None else attached)
+    return ArrayRows(table, np.empty((table.shape[0], 0)) if attached is None else attached)

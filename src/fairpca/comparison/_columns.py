@@ -33,6 +33,9 @@ MOST_CELLS = 10_000
 FEW_VALUES = 20
 """Distinct numbers up to which a column counts as groups unless it is said to be continuous."""
 
+Height = int | tuple[int, ...]
+"""Number of rows; of a Dask table the rows of each block."""
+
 ABSENT = "missing"
 """Label of the group of rows without one."""
 
@@ -194,10 +197,10 @@ class Reading:
             )
         return self.kind == "continuous" or (self.kind == "auto" and numeric and len(labels) > FEW_VALUES)
 
-    def check_rows(self, n_entries: int, n_rows: int, n_absent: int, first: int | None = None) -> None:
+    def check_rows(self, n_entries: int, rows: Height, n_absent: int, first: int | None = None) -> None:
         """Refuse a column that is not as long as the table, and missing values unless they are provided for."""
-        if n_entries != n_rows:
-            raise ValueError(f"{self.argument} has {n_entries} entries but X has {n_rows} rows.")
+        if n_entries != np.sum(rows):
+            raise ValueError(f"{self.argument} has {n_entries} entries but X has {np.sum(rows)} rows.")
         if n_absent and self.missing == "refuse":
             where = "" if first is None else f", the first in row {first}"
             options = (
@@ -268,9 +271,6 @@ class NumberColumn:
 
 Column = LabelColumn | NumberColumn
 
-Height = int | tuple[int, ...]
-"""Number of rows; of a Dask table the rows of each block."""
-
 
 def read_column(name: str, values: Any, rows: Height, reading: Reading) -> Column:
     """Check and code a column; what comes of it is where the rows are, in their blocks.
@@ -291,7 +291,7 @@ def read_column(name: str, values: Any, rows: Height, reading: Reading) -> Colum
     labels = as_labels(values, reading.argument)
     absent = missing(labels)
     n_absent = int(absent.sum())
-    reading.check_rows(len(labels), n_rows_of(rows), n_absent, int(absent.argmax()) if n_absent else None)
+    reading.check_rows(len(labels), rows, n_absent, int(absent.argmax()))
     present = comparable(labels[~absent] if n_absent else labels, reading.argument)
     different, counts = distinct(present)
     if reading.is_continuous(different):
@@ -304,11 +304,6 @@ def read_column(name: str, values: Any, rows: Height, reading: Reading) -> Colum
         codes[absent] = len(different)
         different, counts = with_absent(different, counts, n_absent)
     return LabelColumn(name, different, counts, placed(codes[:, None], rows))
-
-
-def n_rows_of(rows: Height) -> int:
-    """Return the number of rows."""
-    return rows if isinstance(rows, int) else sum(rows)
 
 
 def placed(array: AnyArray, rows: Height) -> Any:
@@ -428,7 +423,7 @@ def _read_parts(name: str, parts: list[Any], chunks: tuple[int, ...], reading: R
     lengths, counters = zip(*compute(*map(count, parts)), strict=True)
     found: Counter[Any] = sum(counters, Counter())
     n_absent = found.pop(None, 0)
-    reading.check_rows(sum(lengths), sum(chunks), n_absent)
+    reading.check_rows(sum(lengths), chunks, n_absent)
     present = comparable(np.fromiter(found, dtype=object, count=len(found)), reading.argument)
     labels, index = np.unique(present, return_inverse=True)
     if reading.is_continuous(labels):
@@ -551,12 +546,12 @@ def read_weights(sample_weight: Any, rows: Height, *, as_they_are: bool = False)
         parts = parts_of(sample_weight, "sample_weight")
         lazy = require("dask", "dask").delayed
         sums = compute(*(lazy(sums_of_weights)(lazy(numbers_of_weights)(part)) for part in parts))
-        scale = _scale_of_weights(np.sum(sums, axis=0), sum(rows))
+        scale = _scale_of_weights(np.sum(sums, axis=0), rows)
         lengths = tuple(int(each[0]) for each in sums)
         values = mapped_parts(numbers_of_weights, parts, lengths, rows, np.dtype(np.float64))
         return values if as_they_are else scale * values
     values = numbers_of_weights(sample_weight)
-    scale = _scale_of_weights(sums_of_weights(values), n_rows_of(rows))
+    scale = _scale_of_weights(sums_of_weights(values), rows)
     return placed(values if as_they_are else scale * values, rows)
 
 
@@ -588,10 +583,10 @@ def sums_of_weights(values: FloatArray) -> FloatArray:
     return np.array([len(values), len(values) - len(finite), *map(np.count_nonzero, kinds), finite.sum()])
 
 
-def _scale_of_weights(sums: FloatArray, n_rows: int) -> float:
+def _scale_of_weights(sums: FloatArray, rows: Height) -> float:
     """Return what weights are multiplied by, given `sums_of_weights`; refuse those that cannot be used."""
     n_entries, n_missing, n_negative, n_zero, n_broken = map(int, sums[:-1])
-    total = float(sums[-1])
+    n_rows, total = int(np.sum(rows)), float(sums[-1])
     if n_entries != n_rows:
         raise ValueError(f"sample_weight has {n_entries} entries but X has {n_rows} rows.")
     if n_missing:

@@ -538,19 +538,18 @@ class KnownAttribute:
         table = X[rows].tocsc() if is_sparse(X) else X
         width = max(1, 4 * BLOCK_NUMBERS // max(1, len(rows)))
         values, follows, varies = self.values[rows], np.zeros(len(columns), bool), np.zeros(len(columns), bool)
+        _, first, group = np.unique(values, return_index=True, return_inverse=True)
         for start in range(0, len(columns), width):
             part = slice(start, start + width)
             chosen = columns[part]
             block = dense(table[:, chosen]) if is_sparse(X) else table[np.ix_(rows, chosen)]
             varies[part] = block.min(axis=0) < block.max(axis=0)
-            follows[part] = self._followed_by(block.astype(np.float64, copy=False), values)
+            block = block.astype(np.float64, copy=False)
+            if self.is_continuous:
+                follows[part] = [_rises_or_falls(column, values) for column in block.T]
+            else:
+                follows[part] = np.all(block == block[first][group], axis=0)
         return follows, varies
-
-    def _followed_by(self, block: FloatArray, values: AnyArray) -> BoolArray:
-        if self.is_continuous:
-            return np.array([_rises_or_falls(column, values) for column in block.T], dtype=bool)
-        _, first, index = np.unique(values, return_index=True, return_inverse=True)
-        return np.all(block == block[first][index], axis=0)
 
 
 def _rises_or_falls(column: FloatArray, values: FloatArray) -> bool:

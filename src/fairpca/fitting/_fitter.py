@@ -250,7 +250,7 @@ class Fitter:
         tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
             tau, for all measures, one by one, or by attribute.
         """
-        seed = _seed_of(estimator.random_state)
+        seed = int(check_random_state(estimator.random_state).randint(2**31))
         generator = np.random.default_rng(seed)
         if is_dask(X):
             table = X
@@ -390,10 +390,6 @@ def _callback_of(estimator: Any) -> Callback | None:
     if not (estimator.callback is None or callable(estimator.callback)):
         raise TypeError(f"callback must be a function of the last step of a fit, or None; got {estimator.callback!r}.")
     return ProgressLines() if verbose and estimator.callback is None else estimator.callback
-
-
-def _seed_of(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(2**31))
 
 
 def _proxies(X: Any, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:

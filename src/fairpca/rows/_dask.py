@@ -8,7 +8,6 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import count
 from operator import add
 from typing import Any
 from uuid import uuid4
@@ -43,25 +42,6 @@ class Work:
 
     def __call__(self, X: AnyArray, attached: AnyArray) -> Any:
         return self.function(X, attached, *self.arguments)
-
-
-@dataclass(frozen=True, eq=False)
-class Picked:
-    """Rows picked from blocks; a sum holds those of the first, then those of the second.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_picked, p)
-        Rows.
-    attached : ndarray of shape (n_picked, k)
-        What is attached to them.
-    """
-
-    X: AnyArray
-    attached: AnyArray
-
-    def __add__(self, other: "Picked") -> "Picked":
-        return Picked(np.concatenate([self.X, other.X]), np.concatenate([self.attached, other.attached]))
 
 
 def total_of_block(X: AnyArray, attached: AnyArray, work: Work) -> Any:
@@ -105,8 +85,10 @@ def add_terms(*terms: Any) -> Any:
     return reduce(add, terms)
 
 
-def rows_of_block(X: AnyArray, attached: AnyArray, indices: IntArray, transform: Transform | None) -> Picked:
-    """Return some rows of a block.
+def rows_of_block(
+    X: AnyArray, attached: AnyArray, indices: IntArray, transform: Transform | None
+) -> list[tuple[AnyArray, AnyArray]]:
+    """Return some rows of a block; a sum of such lists has one entry for each block.
 
     Parameters
     ----------
@@ -120,7 +102,7 @@ def rows_of_block(X: AnyArray, attached: AnyArray, indices: IntArray, transform:
         Applied to them.
     """
     rows = X[indices]
-    return Picked(rows if transform is None else transform(rows), attached[indices])
+    return [(rows if transform is None else transform(rows), attached[indices])]
 
 
 def attached_column_of_block(X: AnyArray, attached: AnyArray, position: int) -> list[AnyArray]:
@@ -138,31 +120,20 @@ def attached_column_of_block(X: AnyArray, attached: AnyArray, position: int) -> 
     return [attached[:, position]]
 
 
-class Tasks:
-    """Delayed calls that share a name, which the dashboard of Dask shows; a number tells them apart.
+def task(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a call, as a `dask.delayed.Delayed`.
 
     Parameters
     ----------
     name : str
-        The name.
+        What the dashboard of Dask shows.
+    function : callable
+        Called where Dask chooses. It may hold data, in which Dask does not look for work of its own.
+    *arguments : dask.delayed.Delayed
+        Results of other tasks.
     """
-
-    def __init__(self, name: str) -> None:
-        self._name = f"fairpca_{name}-{uuid4().hex}"
-        self._numbers = count()
-
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of a call, as a `dask.delayed.Delayed`.
-
-        Parameters
-        ----------
-        function : callable
-            Called where Dask chooses. It may hold data, in which Dask does not look for work of its own.
-        *arguments : dask.delayed.Delayed
-            Results of other tasks.
-        """
-        lazy = require("dask", "dask").delayed(function, pure=False, traverse=False)
-        return lazy(*arguments, dask_key_name=(self._name, next(self._numbers)))
+    lazy = require("dask", "dask").delayed(function, pure=False, traverse=False)
+    return lazy(*arguments, dask_key_name=f"fairpca_{name}-{uuid4().hex}")
 
 
 def tree_sum(terms: list[Any], name: str, fan_in: int = 32) -> Any:
@@ -177,11 +148,10 @@ def tree_sum(terms: list[Any], name: str, fan_in: int = 32) -> Any:
     fan_in : int, default=32
         Terms added in one task. Fixed, so that the same chunks give the same bits.
     """
-    additions = Tasks(name)
     while len(terms) > 1:
         groups = (terms[start : start + fan_in] for start in range(0, len(terms), fan_in))
         # Not as one list: Dask would optimize what is in a list on the spot.
-        terms = [additions.call(add_terms, *group) for group in groups]
+        terms = [task(name, add_terms, *group) for group in groups]
     return terms[0]
 
 
@@ -554,10 +524,9 @@ class DaskRows:
 
         def build(X: list[Any], attached: list[Any]) -> Any:
             # The work is the result of a task, so that it travels to a process once.
-            work = Tasks("arguments").call(partial(Work, function, arguments))
-            tasks = Tasks(function.__name__)
+            work = task("arguments", partial(Work, function, arguments))
             terms = [
-                tasks.call(total_of_block, X[number], attached[number], work)
+                task(function.__name__, total_of_block, X[number], attached[number], work)
                 for number, rows in enumerate(self.chunks)
                 if rows
             ]
@@ -580,9 +549,8 @@ class DaskRows:
         """
 
         def build(X: list[Any], attached: list[Any]) -> Any:
-            tasks = Tasks(function.__name__)
             terms = [
-                tasks.call(Work(function, arguments), X[number], attached[number])
+                task(function.__name__, Work(function, arguments), X[number], attached[number])
                 for number, arguments in enumerate(arguments_of_block)
                 if arguments is not None
             ]
@@ -607,8 +575,8 @@ class DaskRows:
         starts, chosen = np.cumsum([0, *self.chunks[:-1]]), np.sort(indices)
         parts = np.split(chosen, np.searchsorted(chosen, starts[1:]))
         by_block = [(part - start, transform) if len(part) else None for part, start in zip(parts, starts, strict=True)]
-        picked = self.total_by_block(rows_of_block, by_block)
-        return picked.X, picked.attached
+        picked, attached = zip(*self.total_by_block(rows_of_block, by_block), strict=True)
+        return np.concatenate(picked), np.concatenate(attached)
 
     def taken(self, indices: AnyArray) -> ArrayRows:
         """Return rows in memory, see `Rows.taken`."""

@@ -323,7 +323,7 @@ class ArrayRows:
 
         def add_block(sequence: int, start: int) -> None:
             block = slice(start, start + height)
-            term = function(self._block(block), self.attached[block], *arguments)
+            term = function(dense(self._X, block), self.attached[block], *arguments)
             sums[sequence] = term if sums[sequence] is None else sums[sequence] + term
 
         # Neighbouring blocks in a sequence, so that a mapped file is read forwards.
@@ -342,7 +342,7 @@ class ArrayRows:
     def check_finite(self, column_names: AnyArray | None = None) -> None:
         """Raise an error where a number is not finite, see `Rows.check_finite`."""
         for start in range(0, self.n_rows, self._height):
-            block = self._block(slice(start, start + self._height))
+            block = dense(self._X, slice(start, start + self._height))
             finite = np.isfinite(block)
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]
@@ -352,9 +352,9 @@ class ArrayRows:
     def sample(self, indices: AnyArray, transform: Transform | None = None) -> tuple[AnyArray, AnyArray]:
         """Return rows and what is attached, see `Rows.sample`."""
         if transform is None:
-            return self._block(indices), self.attached[indices]
+            return dense(self._X, indices), self.attached[indices]
         pieces = [indices[start : start + self._height] for start in range(0, len(indices), self._height)]
-        return np.concatenate([transform(self._block(piece)) for piece in pieces]), self.attached[indices]
+        return np.concatenate([transform(dense(self._X, piece)) for piece in pieces]), self.attached[indices]
 
     def taken(self, indices: AnyArray) -> Self:
         """Return some of the rows, see `Rows.taken`."""
@@ -365,12 +365,12 @@ class ArrayRows:
     def mapped(self, transform: Transform) -> "ArrayRows":
         """Return all rows as a transform makes them, see `Rows.mapped`; runs in threads."""
         height = self._height
-        first = transform(self._block(slice(0, height)))
+        first = transform(dense(self._X, slice(0, height)))
         made = np.empty((self.n_rows, first.shape[1]), dtype=first.dtype)
         made[:height] = first
 
         def make_piece(start: int) -> None:
-            made[start : start + height] = transform(self._block(slice(start, start + height)))
+            made[start : start + height] = transform(dense(self._X, slice(start, start + height)))
 
         with single_threaded_blas():
             run_all([partial(make_piece, start) for start in range(height, self.n_rows, height)])
@@ -383,10 +383,6 @@ class ArrayRows:
     def stratified_draw(self, size: int, generator: np.random.Generator) -> StratifiedDraw:
         """Choose random rows, see `Rows.stratified_draw`."""
         return StratifiedDraw.among(strata_of(self.attached), size, generator)
-
-    def _block(self, selection: Any) -> AnyArray:
-        """Return some of the rows as an array."""
-        return dense(self._X, selection)
 
 
 def compressed(X: Any, least_rows: int = 1) -> Any:

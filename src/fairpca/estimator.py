@@ -19,7 +19,7 @@ from fairpca.exceptions import (
     NullComponentsWarning,
     StrictToleranceWarning,
 )
-from fairpca.fitting import FLOOR, STRICT, Fit, Fitter, LinearProjection, fit_to_chance
+from fairpca.fitting import FLOOR, STRICT, Fit, Fitter, LinearProjection, fit_or_leave, fit_to_chance
 from fairpca.mmd import MEASURED_TO
 from fairpca.saving import Portable
 from fairpca.solvers import FitResult, OuterStep, Status, solver_from
@@ -291,7 +291,8 @@ class FairPCA(Portable, LinearProjection):
         self : FairPCA
             The fitted estimator. A fit that fails or is interrupted leaves it as it was.
         """
-        return self._fit_or_leave(X, People(sensitive_features, y, control_features, sample_weight))
+        fit_or_leave(self, X, People(sensitive_features, y, control_features, sample_weight))
+        return self
 
     def fit_transform(
         self,

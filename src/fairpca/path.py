@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import FloatArray
-from fairpca._utils.warn import Note, warn_user
+from fairpca._utils.warn import Note
 from fairpca.comparison import LARGEST_MMD2, People
 from fairpca.estimator import FairPCA, learn, notes_on_people
-from fairpca.fitting import FLOOR, STRICT, Fit, Fitter, unfitted_copy, within_its_time
+from fairpca.fitting import FLOOR, STRICT, Fit, Fitter, fit_or_leave, unfitted_copy, within_its_time
 from fairpca.plots import PathDisplay
 from fairpca.solvers import Budget, Solver, Status, WarmStart, solver_from
 
@@ -93,12 +93,7 @@ class FairPCAPath(BaseEstimator):
         if sensitive_features is None:
             raise ValueError("sensitive_features=None: a path of tolerances needs the groups that are compared.")
         asked = None if self.tolerances is None else check_decreasing(self.tolerances)
-        check_estimator(self.estimator)
-        fitted = unfitted_copy(self)
-        notes = fitted._fit(X, People(sensitive_features, y, control_features, sample_weight), asked)
-        self.__dict__ = fitted.__dict__
-        for note in notes:
-            warn_user(*note)
+        fit_or_leave(self, X, People(sensitive_features, y, control_features, sample_weight), asked)
         return self
 
     def _fit(self, X: Any, people: People, asked: FloatArray | None) -> list[Note]:

@@ -13,6 +13,7 @@ from fairpca.fitting._projection import (
     LinearMap as LinearMap,
     LinearProjection as LinearProjection,
     checked_rows as checked_rows,
+    fit_or_leave as fit_or_leave,
     unfitted_copy as unfitted_copy,
     variance_kept as variance_kept,
 )

@@ -128,16 +128,6 @@ class LinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     standardize: bool
     axes_: FloatArray
 
-    def _fit_or_leave(self, X: Any, people: People) -> Self:
-        """Learn everything, or stay as it was where a fit fails or is interrupted."""
-        fitted = unfitted_copy(self)
-        notes = fitted._fit(X, people)
-        self.__dict__ = fitted.__dict__
-        # Last: whoever turns warnings into errors has the model all the same.
-        for note in notes:
-            warn_user(*note)
-        return self
-
     @abstractmethod
     def _fit(self, X: Any, people: People) -> list[Note]:
         """Learn, and return what is to be warned of."""
@@ -405,6 +395,29 @@ class LinearProjection(LinearMap):
         left = max(0.0, total - float(np.sum(components.singular_values**2)))
         self.noise_variance_ = left / ((mass - 1) * (p - d)) if d < p else 0.0
         self.n_live_components_ = components.n_live
+
+
+def fit_or_leave(estimator: Any, X: Any, people: People, *asked: Any) -> Any:
+    """Let an estimator learn everything by its `_fit`, or stay as it was where that fails or is interrupted.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Its `_fit` returns what is to be warned of.
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
+        Rows.
+    people : People
+        What is known of them.
+    *asked : object
+        What else `_fit` takes.
+    """
+    fitted = unfitted_copy(estimator)
+    notes = fitted._fit(X, people, *asked)
+    estimator.__dict__ = fitted.__dict__
+    # Last: whoever turns warnings into errors has the model all the same.
+    for note in notes:
+        warn_user(*note)
+    return estimator
 
 
 def unfitted_copy(estimator: Any) -> Any:

@@ -17,7 +17,6 @@ from fairpca import FairPCA, fair_pca_path
 from fairpca.baselines import FPCA
 from fairpca.comparison import check_same_rows, check_two_groups
 from fairpca.comparison._columns import Reading, read_column
-from fairpca.comparison._dask_columns import read_column_beside
 from fairpca.exceptions import RowLabelsWarning
 from fairpca.metrics import delta_a, mmd2
 
@@ -75,7 +74,7 @@ def groups_in_memory(values):
 
 
 def groups_in_dask(values):
-    return read_column_beside("", values, CHUNKS, Reading("sensitive_features"))
+    return read_column("", values, CHUNKS, Reading("sensitive_features"))
 
 
 def codes_of(groups):

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from comparisons import by_group, by_weights, exact_mmd, exact_parity, riemannian_product
 from fairpca.compiled import HAS_COMPILED
-from fairpca.data._merged import merge_equal_rows
+from fairpca.data import merge_equal_rows
 from fairpca.mmd import ExactMMD, engine, using_engine
 
 SIGMA = 1.3

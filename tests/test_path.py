@@ -115,7 +115,7 @@ def test_points_out_of_reach_share_the_fairest_model(rng):
 def test_a_limit_of_time_is_one_for_all_solves(data, monkeypatch, fit, seconds):
     X, group = data
     clock = count(0, seconds)
-    monkeypatch.setattr("fairpca.fitting._tracer.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("fairpca.fitting._fitter.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     solver = Budget(max_seconds=60 if fit == "path" else 30)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -17,7 +17,7 @@ import pytest
 from comparisons import by_group
 from fairpca.mmd import Coordinates, HermiteMMD
 from fairpca.rows import ArrayRows, DaskRows, map_rows_lazily, number_blocks
-from fairpca.rows._dask_blocks import Blocks
+from fairpca.rows._dask import Blocks
 
 # Dask calls pandas 3 with an argument that pandas 4 drops, when it reads and writes Parquet.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")

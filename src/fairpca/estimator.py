@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray
@@ -18,22 +19,10 @@ from fairpca.exceptions import (
     NullComponentsWarning,
     StrictToleranceWarning,
 )
-from fairpca.fitting import (
-    STRICT,
-    Fit,
-    Fitter,
-    LinearProjection,
-    fit_to_chance,
-    summary_of,
-    words_on_error,
-    words_on_failure,
-    words_on_null_components,
-    words_on_shrinking,
-    words_on_strictness,
-)
+from fairpca.fitting import FLOOR, STRICT, Fit, Fitter, LinearProjection, fit_or_leave, fit_to_chance
 from fairpca.mmd import MEASURED_TO
 from fairpca.saving import Portable
-from fairpca.solvers import OuterStep, Status, solver_from
+from fairpca.solvers import FitResult, OuterStep, Status, solver_from
 
 _WHAT_PROXIES_MEAN = (
     "Fair components may still depend on such columns, and differences that one bandwidth does not see another may: "
@@ -302,7 +291,8 @@ class FairPCA(Portable, LinearProjection):
         self : FairPCA
             The fitted estimator. A fit that fails or is interrupted leaves it as it was.
         """
-        return self._fit_or_leave(X, People(sensitive_features, y, control_features, sample_weight))
+        fit_or_leave(self, X, People(sensitive_features, y, control_features, sample_weight))
+        return self
 
     def fit_transform(
         self,
@@ -331,7 +321,35 @@ class FairPCA(Portable, LinearProjection):
     def summary(self) -> str:
         """Return what was learned, in a few plain sentences."""
         check_is_fitted(self)
-        return summary_of(self)
+        kept = self.explained_variance_ratio_.sum()
+        n_live = self.n_live_components_
+        lines = [
+            f"{n_live} {'component keeps' if n_live == 1 else 'components keep'} {100 * kept:.1f} % of the variance."
+        ]
+        for measure in self.measures_:
+            rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
+            lines.append(
+                f"{measure['name']}: training MMD^2 is {measure['mmd2']:.2g} (tolerance {measure['tolerance']:.2g}); "
+                f"on as many new people expect about {measure['expected_mmd2_new']:.2g}; random groups of this size "
+                f"({rows} rows) would differ by about {measure['chance_level']:.2g}."
+            )
+        if self.attribute_error is not None:
+            lines.append("All of this speaks of the true groups, at the rates of errors in attribute_error.")
+        is_auto = isinstance(self.tolerance, str)
+        if self.measures_ and self.result_.status is Status.PCA_IS_FAIR:
+            little = "its groups differ by no more than random groups would, or by less than one point"
+            reason = little if is_auto else "it meets the tolerance"
+            lines.append(f"This is plain PCA: {reason}.")
+        elif is_auto and any(measure["tolerance"] == FLOOR for measure in self.measures_):
+            lines.append(
+                f"Tolerances go no lower than {FLOOR:g}: there no smooth score, with values between -1 and 1, has "
+                "group means more than 0.01 apart, one point."
+            )
+        if not self.converged_:
+            lines.append(f"Not what was asked for: {self.result_.message}.")
+        if hasattr(self, "projected_covariance_"):
+            lines += _loading_columns(self)
+        return "\n".join(lines)
 
     def report(self, X: Any, y: Any = None, *, sensitive_features: Any, **options: Any) -> Any:
         """Return a page on what new people, reduced, still reveal: `fairpca.report.make_report` has the options."""
@@ -344,35 +362,64 @@ class FairPCA(Portable, LinearProjection):
         if isinstance(self.tolerance, str):
             check_auto(self.tolerance)
             fitter = Fitter.of(self, X, people, LARGEST_MMD2)
-            found = fitter.fit(math.inf, solver) if fitter.comparison is None else fit_to_chance(fitter, solver)
         else:
             solver.check_tolerances(check_tolerances(self.tolerance))
             fitter = Fitter.of(self, X, people, self.tolerance)
-            found = fitter.fit(math.inf if fitter.comparison is None else fitter.comparison.tolerances, solver)
+        comparison = fitter.compared.comparison
+        if comparison is None:
+            found = fitter.fit(math.inf, solver)
+        elif isinstance(self.tolerance, str):
+            found = fit_to_chance(fitter, solver)
+        else:
+            found = fitter.fit(comparison.tolerances, solver)
         learn(self, fitter, found)
         return self._notes(fitter, found)
 
     def _notes(self, fitter: Fitter, found: Fit) -> list[Note]:
         """Return what the user is to be warned of after a fit."""
-        result = found.result
-        notes: list[Note] = self._above_rank(self.n_components_, fitter.data.axes.rank)
+        result, d, n_live = found.result, self.n_components_, self.n_live_components_
+        tau = f"tolerance={result.tolerance:g}"
+        notes: list[Note] = self._above_rank(d, fitter.data.axes.rank)
         notes += notes_on_people(fitter)
         if result.status is Status.NO_SENSITIVE_FEATURES:
             return [self._without_groups(), *notes]
         if result.status is not Status.PCA_IS_FAIR and result.tolerance < STRICT * self.chance_level_:
-            notes.append((words_on_strictness(result, self.chance_level_), StrictToleranceWarning))
+            message = (
+                f"{tau} is less than a twentieth of {self.chance_level_:.2g}, by which random groups of these sizes "
+                "would differ. So strict a tolerance fits single rows: it promises nothing more of new people, and the "
+                'answer is one local optimum of many. tolerance="auto" asks for half of that level.'
+            )
+            notes.append((message, StrictToleranceWarning))
         if not result.success:
-            notes.append(
-                (words_on_failure(result, self.n_components_, fitter.name_of(result.tightest)), ConvergenceWarning)
-            )
+            measure = self.measures_[fitter.tightest(result)]["name"] if len(self.measures_) > 1 else None
+            notes.append((_why_not(result, d, measure), ConvergenceWarning))
         if result.mmd2_error > MEASURED_TO * result.tolerance > 0.0:
-            notes.append((words_on_error(result, self.n_samples_), AccuracyWarning))
-        if result.meets and self.n_live_components_ < min(self.n_components_, fitter.data.axes.rank):
-            notes.append(
-                (words_on_null_components(self.n_live_components_, self.n_components_, result), NullComponentsWarning)
+            message = (
+                f"MMD^2 is {result.mmd2:.3g}, known to within {result.mmd2_error:.1g} only, more than a hundredth of "
+                f"{tau}: {self.n_samples_} rows are too many to compare all pairs of them, and neither features nor a "
+                'sample say more. A larger tolerance needs less accuracy; mmd="exact" compares all pairs, which takes '
+                "long."
             )
+            notes.append((message, AccuracyWarning))
+        if result.meets and n_live == 0:
+            message = (
+                f"no component carries variance: the projection is 0 on every row, which meets {tau} and keeps "
+                'nothing. Raise it, or use solver="budget", which keeps one at least.'
+            )
+            notes.append((message, NullComponentsWarning))
+        elif result.meets and n_live < min(d, fitter.data.axes.rank):
+            message = (
+                f"{n_live} of {d} components {'carries' if n_live == 1 else 'carry'} variance: at {tau} more of them "
+                "would keep less. Use solver=Budget(allow_null=False) for components that all do."
+            )
+            notes.append((message, NullComponentsWarning))
         if found.components.shrinking < VISIBLY_SHRUNK:
-            notes.append((words_on_shrinking(found.components.shrinking), NullComponentsWarning))
+            message = (
+                f"only {100 * found.components.shrinking:.0f} % of a component lies in directions in which rows "
+                "differ: its projections are shrunk, which lowers MMD^2 at this bandwidth. Whoever scales them up "
+                "again sees more of the groups; a larger tolerance or fewer components need no shrinking."
+            )
+            notes.append((message, NullComponentsWarning))
         return notes
 
 
@@ -392,10 +439,9 @@ def learn(model: FairPCA, fitter: Fitter, found: Fit) -> None:
     model._learn_components(found.components, data.axes, data.scaling, data.n_rows, data.mass)
     model.bandwidth_, model.bandwidth_factors_, model.mmd_method_ = data.bandwidth, data.factors, data.method
     model.mmd2_, model.mmd2_error_ = result.mmd2, result.mmd2_error
-    model.mmd2_by_measure_ = fitter.by_name(result.mmd2s)
     model.measures_, model.sensitive_kinds_ = fitter.records(found), dict(fitter.compared.kinds)
-    tightest = fitter.tightest(result)
-    record = model.measures_[tightest] if model.measures_ else {}
+    model.mmd2_by_measure_ = {record["name"]: record["mmd2"] for record in model.measures_}
+    record = model.measures_[fitter.tightest(result)] if model.measures_ else {}
     model.tolerance_ = result.tolerance
     model.chance_level_ = record.get("chance_level", math.nan)
     model.expected_mmd2_new_ = record.get("expected_mmd2_new", math.nan)
@@ -420,3 +466,46 @@ def notes_on_people(fitter: Fitter) -> list[Note]:
         listed = "; ".join(f"{', '.join(columns)} reveals {name}" for name, columns in fitter.proxies.items())
         notes.append((f"X holds protected attributes: {listed}. {_WHAT_PROXIES_MEAN}", AttributeInTableWarning))
     return notes
+
+
+def _why_not(result: FitResult, n_components: int, measure: str | None) -> str:
+    """Return why a fit is not what was asked for, and the way out; `measure` is named where there are several."""
+    if result.meets:
+        return (
+            f"FairPCA met tolerance={result.tolerance:g} but stopped before the answer was stationary "
+            f"({result.message})."
+        )
+    advice = "raise tolerance above it"
+    if n_components > 1:
+        advice += " or ask for fewer components"
+    if result.largest_feasible_components:
+        advice += f"; {result.largest_feasible_components} met the tolerance in a trial with this bandwidth"
+    of_measure = f" of {measure}" if measure else ""
+    return (
+        f"FairPCA did not meet tolerance={result.tolerance:g}: MMD^2{of_measure} is {result.mmd2:.3g} after "
+        f"{len(result.steps)} steps ({result.message}). The smallest MMD^2 found at this number of components is "
+        f"{result.smallest_mmd2:.3g}: {advice}."
+    )
+
+
+def _loading_columns(model: FairPCA, most: int = 4, least: float = 0.3) -> list[str]:
+    """Return a line for each component that carries variance, with the columns that load most.
+
+    Parameters
+    ----------
+    model : LinearProjection
+        A fitted model.
+    most : int, default=4
+        Columns at most.
+    least : float, default=0.3
+        Loading that a column needs beside the largest one.
+    """
+    names = getattr(model, "feature_names_in_", [f"column {j}" for j in range(model.n_features_in_)])
+    lines = []
+    for number in range(model.n_live_components_):
+        loadings = model.components_[number]
+        order = np.argsort(-np.abs(loadings), kind="stable")[:most]
+        named = [f"{loadings[j]:+.2f} {names[j]}" for j in order if j == order[0] or abs(loadings[j]) >= least]
+        share = 100 * model.explained_variance_ratio_[number]
+        lines.append(f"{model.get_feature_names_out()[number]} ({share:.1f} % of the variance): {', '.join(named)}.")
+    return lines

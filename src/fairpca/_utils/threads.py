@@ -95,20 +95,18 @@ def blas_threads_for(n_numbers: int) -> AbstractContextManager[None]:
     return single_threaded_blas() if n_numbers < 4 * BLOCK_NUMBERS else nullcontext()
 
 
-def run_all(tasks: Sequence[Callable[[], None]], most_threads: int | None = None) -> None:
+def run_all(tasks: Sequence[Callable[[], None]]) -> None:
     """Run the tasks, each thread the next that none has begun; an exception in any of them is raised here.
 
     Parameters
     ----------
     tasks : sequence of callable
         What to run.
-    most_threads : int, default=None
-        Threads to use at most.
     """
-    run_sequences([[task] for task in tasks], most_threads)
+    run_sequences([[task] for task in tasks])
 
 
-def run_sequences(sequences: Sequence[Iterable[Callable[[], None]]], most_threads: int | None = None) -> None:
+def run_sequences(sequences: Sequence[Iterable[Callable[[], None]]]) -> None:
     """Run sequences of tasks, each task of one after the other; a thread that has ended a sequence takes the next.
 
     Short work is not held up by a thread that is slow to wake: this one begins at once, and leaves to others what they
@@ -121,10 +119,8 @@ def run_sequences(sequences: Sequence[Iterable[Callable[[], None]]], most_thread
     ----------
     sequences : sequence of iterables of callable
         What to run.
-    most_threads : int, default=None
-        Threads to use at most.
     """
-    workers = min(n_threads(), len(sequences), most_threads or len(sequences))
+    workers = min(n_threads(), len(sequences))
     waiting, stopped = deque(sequences), Event()
     helpers = [_executor().submit(_run, waiting, stopped) for _ in range(1, workers)]
     try:

@@ -20,6 +20,7 @@ from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.data import sums_of_block
 from fairpca.release import Release
 from fairpca.rows import (
+    ArrayRows,
     Overlap,
     SeenRows,
     compressed,
@@ -28,7 +29,6 @@ from fairpca.rows import (
     is_dask,
     is_sparse,
     key_of,
-    rows_in_memory,
     table_rows,
 )
 from fairpca.saving import load_rows
@@ -288,7 +288,7 @@ def _looks_like_training_rows(reduction: Any, X: Any, same: float = 1e-9) -> boo
     if mean is None or is_dask(X) or np.shape(X)[0] != n_rows:
         return False
     # No copy: the table may be mapped from a file.
-    rows = rows_in_memory(compressed(X) if is_sparse(X) else np.asarray(X), np.empty((n_rows, 0)))
+    rows = ArrayRows(compressed(X) if is_sparse(X) else np.asarray(X), np.empty((n_rows, 0)))
     ranges = rows.total(sums_of_block).ranges
     scale = np.maximum(np.abs(ranges.smallest), np.abs(ranges.largest))
     return bool(np.all(np.abs(ranges.mean - mean) <= same * np.maximum(scale, 1e-300)))

@@ -14,8 +14,8 @@ from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import EncodedColumn, People, check_same_rows, encoded
 from fairpca.data import Components, Moments, ScaledMoments
-from fairpca.fitting import LinearMap, LinearProjection, checked_rows
-from fairpca.rows import DaskRows, Rows, header, is_dask, number_blocks, rows_in_memory
+from fairpca.fitting import LinearMap, LinearProjection, checked_rows, fit_or_leave
+from fairpca.rows import ArrayRows, DaskRows, Rows, header, is_dask, number_blocks
 
 
 class MomentMethod(LinearMap):
@@ -51,7 +51,8 @@ class MomentMethod(LinearMap):
         self : estimator
             The fitted estimator. A fit that fails or is interrupted leaves it as it was.
         """
-        return self._fit_or_leave(X, self._people(sensitive_features, y, sample_weight))
+        fit_or_leave(self, X, self._people(sensitive_features, y, sample_weight))
+        return self
 
     def partial_fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
         """Find the map for these rows and all that were passed before.
@@ -158,7 +159,7 @@ class MomentMethod(LinearMap):
         check_same_rows(X, people.tables)
         table = checked_rows(self, X, least_rows=2 if reset else 1, reset=reset)
         attached, encoding = encoded(people, table.shape[0], self.sensitive_kind, more_to_come=more_to_come)
-        return rows_in_memory(table, attached), encoding
+        return ArrayRows(table, attached), encoding
 
     def _check_groups(self, columns: tuple[EncodedColumn, ...]) -> None:
         """Refuse attributes that a method of groups cannot compare."""

@@ -1,18 +1,34 @@
 """Who is compared with whom: one object that flows unchanged from the table to the certificate."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag, lstsq, qr
 
+from fairpca._utils.checks import check_at_least_zero
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.comparison._checks import check_tolerances
-from fairpca.comparison._weights import N_FEATURES, DenseColumns, RowWeights, masses_of
 from fairpca.rows import strata_of
+
+_MEANING = "the largest MMD^2 that is allowed"
+
+AUTO = "auto"
+
+LARGEST_MMD2 = 2.0
+"""The largest MMD^2 there is: a tolerance that any measure meets, where none is asked for."""
+
+MASS = 1
+"""Where the mass of a row is among the numbers attached to it; without it every row has the mass 1."""
+
+N_FEATURES = 11
+"""Features of the attribute's kernel: what more of them would add to HSIC is `LEFT_OUT`."""
+
+LEFT_OUT = 3e-6
+"""What features leave of k(u, u) = 1, at most, for any u in [0, 1]."""
 
 INDEPENDENT = 1e-10
 """Size, relative to the largest, below which what is left of a column beside the others is rounding."""
@@ -35,41 +51,227 @@ class Strata:
 
 
 @dataclass(frozen=True, eq=False)
+class Ranks:
+    """Where a value stands among all: the share of the rows below it, and half of those that equal it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Distinct values, increasing; of very many a part, and what lies between is interpolated.
+    places : ndarray of shape (k,)
+        Where they stand, between 0 and 1.
+
+    Examples
+    --------
+    >>> ranks = Ranks.among(np.array([3.0, 10.0, np.nan, 3.0, 5.0]))
+    >>> ranks.of(np.array([10.0, 5.0, np.nan, 3.0]))
+    array([0.875, 0.625,   nan, 0.25 ])
+    """
+
+    values: FloatArray
+    places: FloatArray
+
+    @classmethod
+    def among(cls, values: FloatArray, masses: FloatArray | None = None, most: int = 2**16) -> "Ranks":
+        """Find where values stand.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Numbers, NaN where there is none; one at least is there.
+        masses : ndarray of shape (n,), default=None
+            Their masses; by default all are equal.
+        most : int, default=2**16
+            Distinct values at most that are kept, each then exact to one in so many.
+        """
+        counts = ~np.isnan(values) if masses is None else ~np.isnan(values) & (masses > 0)
+        distinct, index = np.unique(values[counts], return_inverse=True)
+        sums = np.bincount(index.ravel(), None if masses is None else masses[counts], minlength=len(distinct))
+        places = (np.cumsum(sums) - sums / 2) / sums.sum()
+        if len(distinct) > most:
+            chosen = np.linspace(0, len(distinct) - 1, most).round().astype(np.int64)
+            distinct, places = distinct[chosen], places[chosen]
+        return cls(distinct, places)
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """Return where numbers stand; NaN stays."""
+        return np.where(np.isnan(values), np.nan, np.interp(values, self.values, self.places))
+
+
+def features_of(places: FloatArray) -> FloatArray:
+    """Return features phi with phi(u)'phi(v) = exp(-(u - v)^2 / (2 s^2)) to within `LEFT_OUT`.
+
+    They are the leading principal axes of the kernel on [0, 1], the same for every attribute. What they leave out can
+    only lower the independence criterion, by `LEFT_OUT` at most: |C_xr|^2 <= tr C_xx tr C_rr for the covariance of
+    rows x and what is left out r, and tr C_xx <= 1.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n,)
+        u in [0, 1].
+
+    Returns
+    -------
+    features : ndarray of shape (n, N_FEATURES)
+        phi(u) of each.
+    """
+    landmarks, matrix = _landmarks()
+    return _kernel(places, landmarks) @ matrix
+
+
+@cache
+def _landmarks(count: int = 20, n_points: int = 2048) -> tuple[FloatArray, FloatArray]:
+    """Return u_l, denser near the ends, and the matrix with phi(u) = k(u, u_l) @ matrix.
+
+    Twice as many landmarks as features span the kernel to rounding; the axes are those of evenly spaced points.
+    """
+    landmarks = (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2
+    sizes, vectors = np.linalg.eigh(_kernel(landmarks, landmarks))
+    kept = sizes > 1e-13 * sizes[-1]
+    spanning = vectors[:, kept] / np.sqrt(sizes[kept])
+    points = _kernel((np.arange(n_points) + 0.5) / n_points, landmarks) @ spanning
+    axes = np.linalg.eigh(points.T @ points)[1][:, ::-1]
+    return landmarks, spanning @ axes[:, :N_FEATURES]
+
+
+def _kernel(places: FloatArray, landmarks: FloatArray) -> FloatArray:
+    # By the median heuristic: of half of the pairs of numbers in [0, 1] the distance is below 1 - sqrt(1/2).
+    bandwidth = (1.0 - math.sqrt(0.5)) / math.sqrt(2.0)
+    return np.exp(-0.5 * ((places[:, None] - landmarks) / bandwidth) ** 2)
+
+
+def masses_of(attached: AnyArray) -> FloatArray | None:
+    """Return the mass of each row; None where all have the mass 1.
+
+    Parameters
+    ----------
+    attached : ndarray of shape (n, k)
+        What is attached to rows.
+    """
+    return attached[:, MASS].astype(np.float64, copy=False) if attached.shape[1] > MASS else None
+
+
+@dataclass(frozen=True, eq=False)
+class DenseColumns:
+    r"""Columns of a continuous attribute in some strata.
+
+    Row i of mass m_i has the weights w_ic = m_i s (phi_c(u_i) - mean_c): with s = 1 / sum_i m_i over these strata
+    sum_c w_c'Kw_c is the Hilbert-Schmidt independence criterion of rows and attribute, see `features_of`.
+
+    Attributes
+    ----------
+    position : int
+        Where u, the ranks of the attribute, is among the numbers attached to rows; NaN for rows without.
+    means : ndarray of shape (N_FEATURES,)
+        The means of the features.
+    scales : ndarray of shape (n_strata + 1,)
+        s for rows of each stratum; 0 at the end, for rows that take no part.
+    """
+
+    position: int
+    means: FloatArray
+    scales: FloatArray
+
+    def of(self, attached: AnyArray) -> FloatArray:
+        """Return s (phi_c(u_i) - mean_c), of shape (n, N_FEATURES)."""
+        scales = self.scales[strata_of(attached)]
+        values = attached[:, self.position]
+        taking_part = (scales > 0) & ~np.isnan(values)
+        weights = np.zeros((len(attached), N_FEATURES))
+        weights[taking_part] = scales[taking_part, None] * (features_of(values[taking_part]) - self.means)
+        return weights
+
+    def sampled(self, attached: AnyArray, shares: FloatArray) -> "DenseColumns":
+        """Return the same for some of the rows: those of each stratum stand for all of its rows.
+
+        Parameters
+        ----------
+        attached : ndarray of shape (n, k)
+            What is attached to the rows.
+        shares : ndarray of shape (n_strata,)
+            Mass of each stratum in the sample, relative to that of all rows.
+        """
+        scales = self.scales * np.append(1.0 / np.where(shares > 0, shares, 1.0), 1.0)
+        masses = masses_of(attached)
+        weights = scales[strata_of(attached)] * (1.0 if masses is None else masses)
+        values = attached[:, self.position]
+        taking_part = (weights > 0) & ~np.isnan(values)
+        weights = weights[taking_part]
+        means = weights @ features_of(values[taking_part]) / weights.sum()
+        return replace(self, means=means, scales=scales / weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
 class Contrast:
-    """One measure that compares strata: what must be small.
+    """One measure that compares strata, or says how rows depend on a continuous attribute: what must be small.
 
     Attributes
     ----------
     name : str
         What it compares, in words.
-    columns : ndarray of shape (n_strata, n_columns)
-        Entry (s, c) is shared out among the rows of stratum s by their masses; every column sums to 0.
+    columns : ndarray of shape (n_strata, n_columns) or DenseColumns
+        Entry (s, c) is shared out among the rows of stratum s by their masses; every column sums to 0. Of a continuous
+        attribute the weights differ from row to row.
     attribute : str, default=""
         The attribute that is compared.
     """
 
     name: str
-    columns: FloatArray
+    columns: FloatArray | DenseColumns
     attribute: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class Dependence:
-    """One measure of how rows depend on a continuous attribute: what must be small.
+class RowWeights:
+    """Weights of rows.
 
     Attributes
     ----------
-    name : str
-        What it compares, in words.
-    columns : DenseColumns
-        The weights of rows.
-    attribute : str, default=""
-        The attribute.
+    table : ndarray of shape (n_strata + 1, n_columns_of_strata)
+        The weights of a row of mass 1 of each stratum; zeros at the end, for rows that take no part.
+    dense : tuple of DenseColumns
+        Columns that differ from row to row, which come after those of the table.
+    mixing : ndarray of shape (n_table_and_dense, n_columns) or None
+        What the weights are mixed by; None where they are taken as they are.
     """
 
-    name: str
-    columns: DenseColumns
-    attribute: str = ""
+    table: FloatArray
+    dense: tuple[DenseColumns, ...] = ()
+    mixing: FloatArray | None = None
+
+    @classmethod
+    def of_strata(cls, table: FloatArray, dense: tuple[DenseColumns, ...] = ()) -> "RowWeights":
+        """Take the weights of each stratum."""
+        return cls(np.vstack([table, np.zeros((1, table.shape[1]))]), dense)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of weights of a row."""
+        if self.mixing is not None:
+            return self.mixing.shape[1]
+        return self.table.shape[1] + N_FEATURES * len(self.dense)
+
+    def of(self, attached: AnyArray) -> FloatArray:
+        """Return the weights of rows.
+
+        Parameters
+        ----------
+        attached : ndarray of shape (n, k)
+            The stratum of each row, -1 where it takes no part; then, where rows have them, its mass and its attributes.
+        """
+        weights = self.table[strata_of(attached)]
+        if self.dense:
+            weights = np.hstack([weights, *(columns.of(attached) for columns in self.dense)])
+        masses = masses_of(attached)
+        if masses is not None:
+            weights = weights * masses[:, None]
+        return weights if self.mixing is None else weights @ self.mixing
+
+    def mixed(self, mixing: FloatArray) -> "RowWeights":
+        """Return other weights that are linear combinations of these, of shape (n_columns, n_others)."""
+        if not self.dense:
+            return RowWeights(self.table @ mixing)
+        return replace(self, mixing=mixing if self.mixing is None else self.mixing @ mixing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +328,7 @@ class Comparison:
     def of(
         cls,
         sizes: FloatArray,
-        measures: Sequence[Contrast | Dependence],
+        measures: Sequence[Contrast],
         tolerance: Any,
         heaviest: FloatArray | None = None,
     ) -> "Comparison":
@@ -136,7 +338,7 @@ class Comparison:
         ----------
         sizes : ndarray of shape (n_strata,)
             n_s.
-        measures : sequence of Contrast or Dependence
+        measures : sequence of Contrast
             The measures.
         tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
             tau, for all of them, one by one, or by attribute.
@@ -144,28 +346,31 @@ class Comparison:
             Largest mass of a row of each stratum, where rows have masses.
         """
         sizes = np.asarray(sizes, dtype=np.float64)
-        compared = [(j, measure) for j, measure in enumerate(measures) if isinstance(measure, Contrast)]
-        depending = [(j, measure) for j, measure in enumerate(measures) if isinstance(measure, Dependence)]
-        for _, contrast in compared:
-            empty = (sizes <= 0) & np.any(contrast.columns != 0, axis=1)
-            if not contrast.columns.any() or empty.any():
+        names = tuple(measure.name for measure in measures)
+        blocks, owner = [np.zeros((len(sizes), 0))], [np.zeros(0, dtype=np.int64)]
+        dense: dict[int, DenseColumns] = {}
+        for j, measure in enumerate(measures):
+            if isinstance(measure.columns, DenseColumns):
+                dense[j] = measure.columns
+                continue
+            empty = (sizes <= 0) & np.any(measure.columns != 0, axis=1)
+            if not measure.columns.any() or empty.any():
                 where = f" in {int(empty.sum())} of its strata" if empty.any() else ""
                 raise ValueError(
-                    f"the measure {contrast.name!r} has no rows to compare{where}; "
-                    "every measure needs rows on both sides."
+                    f"the measure {measure.name!r} has no rows to compare{where}; every measure needs rows on both "
+                    "sides."
                 )
-        blocks = [np.zeros((len(sizes), 0)), *(contrast.columns for _, contrast in compared)]
-        owner = [np.full(contrast.columns.shape[1], j) for j, contrast in compared]
-        names = tuple(measure.name for measure in measures)
+            blocks.append(measure.columns)
+            owner.append(np.full(measure.columns.shape[1], j))
         tolerances = check_tolerances(tolerance, names, [measure.attribute for measure in measures])
         return cls(
             sizes=sizes,
             contrasts=np.hstack(blocks),
-            contrast_owner=np.concatenate([np.zeros(0, dtype=np.int64), *owner]),
+            contrast_owner=np.concatenate(owner),
             names=names,
             tolerances=np.broadcast_to(tolerances, len(names)).copy(),
-            dense=tuple(measure.columns for _, measure in depending),
-            dense_owner=tuple(j for j, _ in depending),
+            dense=tuple(dense.values()),
+            dense_owner=tuple(dense),
             heaviest=heaviest,
         )
 
@@ -263,9 +468,13 @@ class Comparison:
         firsts: list[int] = []
         index = np.zeros(self.n_measures, dtype=np.int64)
         for j, form in enumerate(self.forms):
-            known = [k for k, first in enumerate(firsts) if _equal(form, self.forms[first])]
-            index[j] = known[0] if known else len(firsts)
-            if not known:
+            for k, first in enumerate(firsts):
+                other = self.forms[first]
+                if np.linalg.norm(form - other) <= INDEPENDENT * np.linalg.norm(other):
+                    index[j] = k
+                    break
+            else:
+                index[j] = len(firsts)
                 firsts.append(j)
         if len(firsts) == self.n_measures:
             return self, index
@@ -283,5 +492,64 @@ class Comparison:
         return unique, index
 
 
-def _equal(form: FloatArray, other: FloatArray) -> bool:
-    return bool(np.linalg.norm(form - other) <= INDEPENDENT * np.linalg.norm(other))
+def check_auto(tolerance: str) -> None:
+    """Refuse a word that is no tolerance.
+
+    Parameters
+    ----------
+    tolerance : str
+        What the user passed.
+    """
+    if tolerance != AUTO:
+        raise ValueError(f"tolerance={tolerance!r} must be {AUTO!r}, or a number, {_MEANING}.")
+
+
+def check_tolerances(
+    tolerance: Any, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None
+) -> FloatArray:
+    """Return the largest MMD^2 allowed, one number or one for each measure, all >= 0.
+
+    Parameters
+    ----------
+    tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
+        What the user passed.
+    names : sequence of str, default=None
+        What each measure compares, where that is known.
+    attributes : sequence of str, default=None
+        The attribute of each measure, where that is known.
+    """
+    if isinstance(tolerance, Mapping):
+        return _by_attribute(tolerance, attributes)
+    if np.ndim(tolerance) == 0:
+        return np.array(check_at_least_zero("tolerance", tolerance, _MEANING))
+    listed = list(tolerance)
+    if names is None:
+        names = [f"measure {number}" for number in range(len(listed))]
+    if len(listed) != len(names):
+        raise ValueError(
+            f"tolerance has {len(listed)} numbers, but there are {len(names)} measures: {', '.join(names)}. Give one "
+            "number for all, or one for each."
+        )
+    pairs = zip(listed, names, strict=True)
+    return np.array([check_at_least_zero(f"tolerance of {name!r}", value, _MEANING) for value, name in pairs])
+
+
+def _by_attribute(tolerance: Mapping[Any, Any], attributes: Sequence[str] | None) -> FloatArray:
+    values = {
+        str(name): check_at_least_zero(f"tolerance of {str(name)!r}", value, _MEANING)
+        for name, value in tolerance.items()
+    }
+    if attributes is None:
+        return np.array(list(values.values()))
+    known = list(dict.fromkeys(attributes))
+    if known == [""]:
+        raise ValueError(
+            f"tolerance names the attributes {', '.join(map(repr, values))}, but sensitive_features has no name. Give "
+            "one number, or pass a frame or a dict whose column is called so."
+        )
+    if sorted(known) != sorted(values):
+        raise ValueError(
+            f"tolerance names the attributes {', '.join(map(repr, values))}, but those compared are "
+            f"{', '.join(map(repr, known))}. Give a number for each, or one number for all."
+        )
+    return np.array([values[attribute] for attribute in attributes])

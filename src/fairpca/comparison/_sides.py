@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from fairpca._utils.typing import IntArray
-from fairpca.comparison._cells import Cells
 from fairpca.comparison._columns import ABSENT, LabelColumn, Reading, read_column
-from fairpca.comparison._terms import People, Terms, columns_of
+from fairpca.comparison._compare import Cells
+from fairpca.comparison._people import People, columns_of
+from fairpca.comparison._terms import Terms
 
 OTHERS = "all others"
 
@@ -56,7 +57,7 @@ class NamedSides:
         )
         if not controls and (segment := next(filter(self._has_control, self._where), None)):
             raise ValueError(f"control_features=None, but the certificate compares people among {segment[1]}.")
-        cells = Cells.of([*attributes, *labels, *controls], None, np.zeros((n_rows, 1), dtype=np.int64))
+        cells = Cells.of([*attributes, *labels, *controls], None, n_rows)
         table = [self._of_cell(row, attributes, [*labels, *controls]) for row in cells.labels.tolist()]
         return np.array(table, dtype=np.int64).reshape(-1, len(self._where))[cells.codes[:, 0]]
 

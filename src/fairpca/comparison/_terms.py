@@ -1,7 +1,6 @@
-"""What a user says of the people behind the rows, and how they are to be compared: notions of fairness, terms."""
+"""How people are to be compared, as a user says it: notions of fairness, terms."""
 # SPDX-License-Identifier: MIT
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,8 @@ import numpy as np
 
 from fairpca._utils.checks import check_integer, check_name
 from fairpca._utils.typing import FloatArray
-from fairpca.comparison._columns import as_array
 from fairpca.comparison._comparison import Contrast, Strata
 from fairpca.comparison._errors import ErrorRates, read_errors
-from fairpca.rows import is_dask, is_dask_frame
 
 KINDS = "auto", "groups", "continuous"
 
@@ -55,7 +52,11 @@ class Notion:
         favourable : label, or None
             The favourable label, as the user named it.
         """
-        _refuse(favourable)
+        if favourable is not None:
+            raise ValueError(
+                f'favourable={favourable!r} has a meaning for fairness="equal_opportunity" only; others speak of every '
+                "label, or of none."
+            )
         return [Among()]
 
     def contrasts(self, strata: Strata) -> list[Contrast]:
@@ -83,7 +84,7 @@ class EqualizedOdds(Notion):
 
     def among(self, labels: Sequence[Any], favourable: Any) -> list[Among]:
         """Return the rows of each label."""
-        _refuse(favourable)
+        super().among(labels, favourable)
         return [Among(f"y = {label}", number) for number, label in enumerate(labels)]
 
 
@@ -96,14 +97,6 @@ class EqualOpportunity(Notion):
         """Return the rows with the favourable label."""
         number = _favourable(list(labels), favourable)
         return [Among(f"y = {labels[number]}", number)]
-
-
-def _refuse(favourable: Any) -> None:
-    if favourable is not None:
-        raise ValueError(
-            f'favourable={favourable!r} has a meaning for fairness="equal_opportunity" only; others speak of every '
-            "label, or of none."
-        )
 
 
 def _favourable(labels: list[Any], favourable: Any) -> int:
@@ -147,76 +140,6 @@ NOTIONS: dict[str, type[Notion]] = {
 }
 
 
-Named = tuple[str, Any]
-"""The name of a column, empty where it has none, and its entries."""
-
-
-def columns_of(table: Any, argument: str) -> list[Named]:
-    """Return the columns of a vector or table.
-
-    Parameters
-    ----------
-    table : array-like or Dask collection of shape (n,) or (n, k), or mapping of names to columns
-        What a user passed.
-    argument : str
-        Its name, for messages.
-    """
-    if isinstance(table, Mapping) or is_dask_frame(table) or _is_frame(table):
-        names = list(table) if isinstance(table, Mapping) else list(getattr(table, "column_names", table.columns))
-        if not names:
-            raise ValueError(f"{argument} has no columns.")
-        return [(str(name), table[name]) for name in names]
-    if is_dask(table):
-        return [("", table)] if table.ndim == 1 else [_numbered(table, k, argument) for k in range(table.shape[1])]
-    name = getattr(table, "name", None)
-    if not hasattr(table, "shape") or len(table.shape) == 2:
-        array = as_array(table, argument)
-        if array.ndim == 2 and array.shape[1] > 1:
-            return [_numbered(array, k, argument) for k in range(array.shape[1])]
-    return [(name if isinstance(name, str) else "", table)]
-
-
-def _numbered(array: Any, k: int, argument: str) -> Named:
-    return f"{argument}[{k}]" if array.shape[1] > 1 else "", array[:, k]
-
-
-def _is_frame(table: Any) -> bool:
-    """Tell a frame of pandas or polars, or a table of pyarrow, from others without importing any of them."""
-    kinds = [
-        getattr(sys.modules[module], name)
-        for module, name in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"))
-        if module in sys.modules
-    ]
-    return isinstance(table, tuple(kinds))
-
-
-@dataclass(frozen=True, eq=False)
-class People:
-    """What is known of the people behind the rows, as the user passed it.
-
-    Attributes
-    ----------
-    sensitive_features : vector or table of n rows, default=None
-        Protected attributes; nothing is compared without.
-    y : vector of n rows, default=None
-        Labels.
-    control_features : vector or table of n rows, default=None
-        Segments within which groups are compared.
-    sample_weight : vector of n rows, default=None
-        How much each row counts.
-    """
-
-    sensitive_features: Any = None
-    y: Any = None
-    control_features: Any = None
-    sample_weight: Any = None
-
-    @property
-    def tables(self) -> dict[str, Any]:
-        """What was passed, by the name of the argument."""
-        return {name: table for name, table in vars(self).items() if table is not None}
-
-
 @dataclass(frozen=True, eq=False)
 class Terms:
     """How people are to be compared.
@@ -250,20 +173,38 @@ class Terms:
     missing: str = "refuse"
     attribute_error: Any = None
 
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning, before any work."""
+        if isinstance(self.fairness, str):
+            check_name("fairness", self.fairness, NOTIONS)
+        elif not isinstance(self.fairness, Notion):
+            raise TypeError(
+                f"fairness must be one of {sorted(NOTIONS)} or a fairpca.comparison.Notion; got {self.fairness!r}."
+            )
+        check_name("sensitive", self.sensitive, ["each", "intersections"])
+        check_name("small_groups", self.small_groups, ["refuse", "merge", "leave"])
+        check_name("missing", self.missing, ["refuse", "group", "leave"])
+        check_integer("min_group_size", self.min_group_size, least=2)
+        kinds = self.sensitive_kind.values() if isinstance(self.sensitive_kind, Mapping) else [self.sensitive_kind]
+        for kind in kinds:
+            check_name("sensitive_kind", kind, KINDS)
+        if read_errors(self.attribute_error) and self.sensitive == "intersections":
+            raise ValueError('attribute_error is for attributes of two groups, and sensitive="intersections" has more.')
+
     @classmethod
     def of(cls, parameters: Any) -> "Terms":
-        """Read and check the terms of an estimator.
+        """Read the terms of an estimator.
 
         Parameters
         ----------
         parameters : object
             Has the attributes.
         """
-        return cls.named(**{name: getattr(parameters, name) for name in cls.__dataclass_fields__})
+        return cls(**{name: getattr(parameters, name) for name in cls.__dataclass_fields__})
 
     @classmethod
     def named(cls, **terms: Any) -> "Terms":
-        """Take and check terms by their names.
+        """Take terms that a user says by their names.
 
         Parameters
         ----------
@@ -275,22 +216,7 @@ class Terms:
                 raise TypeError(
                     f"{name!r} is no way to compare people; choose among {sorted(cls.__dataclass_fields__)}."
                 )
-        chosen = cls(**terms)
-        chosen.check()
-        return chosen
-
-    def check(self) -> None:
-        """Refuse what has no meaning, before any work."""
-        notion_from(self.fairness)
-        check_name("sensitive", self.sensitive, ["each", "intersections"])
-        check_name("small_groups", self.small_groups, ["refuse", "merge", "leave"])
-        check_name("missing", self.missing, ["refuse", "group", "leave"])
-        check_integer("min_group_size", self.min_group_size, least=2)
-        kinds = self.sensitive_kind.values() if isinstance(self.sensitive_kind, Mapping) else [self.sensitive_kind]
-        for kind in kinds:
-            check_name("sensitive_kind", kind, KINDS)
-        if read_errors(self.attribute_error) and self.sensitive == "intersections":
-            raise ValueError('attribute_error is for attributes of two groups, and sensitive="intersections" has more.')
+        return cls(**terms)
 
     def check_confidence(self, confidence: float) -> None:
         """Refuse rates of errors that are less sure than a bound is to be.
@@ -310,7 +236,7 @@ class Terms:
     @property
     def notion(self) -> Notion:
         """The notion of fairness."""
-        return notion_from(self.fairness)
+        return NOTIONS[self.fairness]() if isinstance(self.fairness, str) else self.fairness
 
     def kinds_of(self, names: list[str]) -> list[str]:
         """Return the kind that each attribute is said to be."""
@@ -337,18 +263,3 @@ class Terms:
                 f"{', '.join(map(repr, names)) if any(names) else 'a column without a name'}."
             )
         return [errors.get(name) for name in names]
-
-
-def notion_from(fairness: Any) -> Notion:
-    """Return the notion of fairness for a name or an object.
-
-    Parameters
-    ----------
-    fairness : str or Notion
-        What the user passed.
-    """
-    if isinstance(fairness, str):
-        return NOTIONS[check_name("fairness", fairness, NOTIONS)]()
-    if not isinstance(fairness, Notion):
-        raise TypeError(f"fairness must be one of {sorted(NOTIONS)} or a fairpca.comparison.Notion; got {fairness!r}.")
-    return fairness

@@ -6,13 +6,145 @@ from typing import Any
 
 import numpy as np
 
-from fairpca._utils.typing import AnyArray, FloatArray
+from fairpca._utils.checks import LARGEST, SMALLEST
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
 from fairpca.comparison import RowWeights, masses_of
-from fairpca.data._scaling import ColumnRanges, ColumnScaling
 from fairpca.rows import FieldSums, Rows
 
 MOST_COLUMNS = 10_000
 """Columns up to which a covariance is made: 800 MB, and a few times that on the way."""
+
+LARGEST_ENTRY = 1e300
+"""Largest number in a table: sums of many still are numbers."""
+
+
+@dataclass(frozen=True)
+class ColumnRanges:
+    """Where the numbers of each column lie, and the type that they came in.
+
+    Attributes
+    ----------
+    mean, smallest, largest : ndarray of shape (p,)
+        Mean, minimum and maximum.
+    dtype : dtype
+        float32 or float64.
+    """
+
+    mean: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
+    dtype: "np.dtype[Any]"
+
+    @property
+    def units(self) -> FloatArray:
+        """Powers of two just above the largest distance from the mean: squares in these units stay within [0, 1]."""
+        reach = np.maximum(self.largest - self.mean, self.mean - self.smallest)
+        return np.ldexp(1.0, np.where(reach > 0, np.frexp(reach)[1], 0))
+
+    def check_size(self) -> None:
+        """Refuse numbers whose sums would overflow."""
+        largest = float(np.maximum(np.abs(self.smallest), np.abs(self.largest)).max())
+        if largest > LARGEST_ENTRY:
+            raise ValueError(
+                f"X has numbers up to {largest:.3g}, beyond {LARGEST_ENTRY:g} sums over rows overflow; divide the "
+                "columns by a constant first."
+            )
+
+
+@dataclass(frozen=True)
+class ColumnScaling:
+    """Means and scales.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (p,)
+        What is subtracted and what divides.
+    constant : ndarray of shape (p,) of bool
+        Columns that are set to 0.
+    noise : float
+        Root of the sum over columns of the squared rounding of their numbers, in the scaled units: rows cannot differ
+        by less in any direction.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    constant: BoolArray
+    noise: float
+
+    @classmethod
+    def of(cls, ranges: ColumnRanges, deviation: FloatArray, standardize: bool) -> "ColumnScaling":
+        """Choose the scales.
+
+        Parameters
+        ----------
+        ranges : ColumnRanges
+            Means and ranges.
+        deviation : ndarray of shape (p,)
+            Standard deviations (divisor n).
+        standardize : bool
+            Divide the columns by their deviations.
+        """
+        smallest, largest = ranges.smallest, ranges.largest
+        rounding = float(np.finfo(ranges.dtype).eps) * np.maximum(np.abs(smallest), np.abs(largest))
+        # What rounding has left of a column is no variance.
+        constant = (smallest == largest) | (deviation <= 2 * rounding)
+        if np.all(smallest == largest):
+            raise ValueError("X has zero variance in every column; there is nothing to keep.")
+        if constant.all():
+            raise ValueError(
+                f"X differs in no column by more than rounding: deviations are at most {deviation.max():.2g} around "
+                f"means up to {np.abs(ranges.mean).max():.2g}. Subtract what the numbers have in common before they "
+                "are rounded."
+            )
+        lost = ~constant & (deviation < np.finfo(np.float64).smallest_normal)
+        if lost.any():
+            column = int(np.flatnonzero(lost)[0])
+            raise ValueError(
+                f"X differs in column {column} by {deviation[column]:.2g}, so little that numbers have lost their "
+                "digits; change its unit, or leave it out."
+            )
+        if not standardize and not SMALLEST <= deviation[~constant].max() <= LARGEST:
+            raise ValueError(
+                f"X has deviations up to {deviation[~constant].max():.3g}, whose squares are not normal numbers; use "
+                f"standardize=True, or units in which they lie between {SMALLEST:g} and {LARGEST:g}."
+            )
+        scale = np.where(constant, 1.0, deviation) if standardize else np.ones_like(deviation)
+        noise = np.where(constant, 0.0, rounding / scale)
+        return cls(ranges.mean, scale, constant, float(np.linalg.norm(noise)))
+
+
+def standardized(X: AnyArray, standardize: bool, masses: FloatArray | None = None) -> tuple[FloatArray, ColumnScaling]:
+    """Return the centred, scaled rows in float64, exact zeros in constant columns, and how they were made.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows, which may be lost.
+    standardize : bool
+        Scale the columns to unit variance.
+    masses : ndarray of shape (n,), default=None
+        Masses of the rows, all above 0; by default 1.
+    """
+    rows = X.astype(np.float64, copy=False)
+    smallest, largest = rows.min(axis=0), rows.max(axis=0)
+    ColumnRanges(smallest, smallest, largest, X.dtype).check_size()
+    mean = np.average(rows, axis=0, weights=masses)
+    rows -= mean
+    # A mean far from 0 loses digits that the differences from it still have.
+    left = np.average(rows, axis=0, weights=masses)
+    rows -= left
+    ranges = ColumnRanges(mean + left, smallest, largest, X.dtype)
+    units = ranges.units
+    rows /= units
+    squares = np.einsum("ij,ij->j", rows, rows) if masses is None else np.einsum("i,ij,ij->j", masses, rows, rows)
+    deviation = np.sqrt(squares / (len(rows) if masses is None else masses.sum()))
+    scaling = ColumnScaling.of(ranges, units * deviation, standardize)
+    rows[:, scaling.constant] = 0.0
+    if standardize:
+        rows /= np.where(scaling.constant, 1.0, deviation)
+    else:
+        rows *= units
+    return rows, scaling
 
 
 @dataclass(frozen=True)
@@ -90,32 +222,6 @@ class ColumnSummary:
     covariance: FloatArray
     weighted: FloatArray
 
-    @classmethod
-    def of(cls, rows: Rows, sums: ColumnSums, standardize: bool, columns: RowWeights) -> "ColumnSummary":
-        """Summarise rows.
-
-        Parameters
-        ----------
-        rows : Rows
-            Raw rows.
-        sums : ColumnSums
-            Their sums, see `sums_of_block`.
-        standardize : bool
-            Scale the columns to unit variance.
-        columns : RowWeights
-            Weights with which rows are summed.
-        """
-        ranges = sums.ranges
-        ranges.check_size()
-        units = ranges.units
-        products = rows.total(products_of_block, columns, ranges.mean, units)
-        left = products.total / sums.mass
-        covariance = products.gram / sums.mass - np.outer(left, left)
-        ranges = replace(ranges, mean=ranges.mean + units * left)
-        scaling = ColumnScaling.of(ranges, units * np.sqrt(np.diag(covariance)), standardize)
-        factors = np.where(scaling.constant, 0.0, units / scaling.scale)
-        return cls(scaling, sums.mass, covariance * np.outer(factors, factors), products.weighted * factors[:, None])
-
 
 def summarised(
     rows: Rows, standardize: bool, columns: RowWeights, feature_names: AnyArray | None = None
@@ -134,10 +240,52 @@ def summarised(
         Names of the columns, for messages.
     """
     check_columns(rows.n_columns)
+    sums = checked_sums(rows, feature_names)
+    sums.ranges.check_size()
+    mean, units = sums.ranges.mean, sums.ranges.units
+    products = rows.total(products_of_block, columns, mean, units)
+    scaling, covariance, factors = scaled_covariance(products, sums, mean, units, standardize)
+    return ColumnSummary(scaling, sums.mass, covariance, products.weighted * factors[:, None])
+
+
+def scaled_covariance(
+    products: CentredProducts, sums: ColumnSums, mean: FloatArray, units: FloatArray, standardize: bool
+) -> tuple[ColumnScaling, FloatArray, FloatArray]:
+    """Return how columns are scaled, their covariance (divisor n) then, and what their products are multiplied by.
+
+    Parameters
+    ----------
+    products : CentredProducts
+        Of the columns.
+    sums : ColumnSums
+        Their sums and ranges.
+    mean, units : ndarray of shape (p,)
+        What was subtracted for the products, and what divided.
+    standardize : bool
+        Scale the columns to unit variance.
+    """
+    left = products.total / sums.mass
+    covariance = products.gram / sums.mass - np.outer(left, left)
+    ranges = replace(sums.ranges, mean=mean + units * left)
+    scaling = ColumnScaling.of(ranges, units * np.sqrt(np.maximum(np.diag(covariance), 0.0)), standardize)
+    factors = np.where(scaling.constant, 0.0, units / scaling.scale)
+    return scaling, covariance * np.outer(factors, factors), factors
+
+
+def checked_sums(rows: Rows, feature_names: AnyArray | None = None) -> ColumnSums:
+    """Return sums and ranges of columns; numbers that are not finite are refused.
+
+    Parameters
+    ----------
+    rows : Rows
+        Raw rows.
+    feature_names : ndarray of shape (p,), default=None
+        Names of the columns, for messages.
+    """
     sums = rows.total(sums_of_block)
     if not np.isfinite(sums.smallest + sums.largest).all():
         rows.check_finite(feature_names)
-    return ColumnSummary.of(rows, sums, standardize, columns)
+    return sums
 
 
 def check_columns(n_columns: int) -> None:
@@ -245,9 +393,7 @@ class Spread(FieldSums):
         components : ndarray of shape (d, p)
             V', orthonormal rows, in the scaled columns.
         """
-        sums = rows.total(sums_of_block)
-        if not np.isfinite(sums.smallest + sums.largest).all():
-            rows.check_finite()
+        sums = checked_sums(rows)
         if np.all(sums.smallest == sums.largest):
             return cls(0.0, 0.0)
         ranges = sums.ranges

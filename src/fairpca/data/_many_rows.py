@@ -12,10 +12,8 @@ from fairpca._utils.threads import MEMORY_NUMBERS
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, Comparison, RowWeights
 from fairpca.data._axes import AxesRequest, PrincipalAxes
-from fairpca.data._columns import summarised
-from fairpca.data._merged import merge_equal_rows
-from fairpca.data._prepared import PreparedData
-from fairpca.data._scaling import ColumnScaling
+from fairpca.data._columns import ColumnScaling, summarised
+from fairpca.data._prepared import PreparedData, merge_equal_rows
 from fairpca.mmd import (
     MANY_COLUMNS,
     MEASURED_TO,

@@ -10,8 +10,15 @@ import numpy as np
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.comparison import MASS, EncodedColumn, Encoding
 from fairpca.data._axes import PrincipalAxes
-from fairpca.data._columns import CentredProducts, ColumnSums, check_columns, products_with, sums_of_block
-from fairpca.data._scaling import ColumnScaling
+from fairpca.data._columns import (
+    CentredProducts,
+    ColumnScaling,
+    ColumnSums,
+    check_columns,
+    checked_sums,
+    products_with,
+    scaled_covariance,
+)
 from fairpca.rows import FieldSums, Rows
 
 _SAFE = 1e-100, 1e100
@@ -128,9 +135,7 @@ class Moments:
             Names of the columns, for messages.
         """
         check_columns(rows.n_columns)
-        sums = rows.total(sums_of_block)
-        if not np.isfinite(sums.smallest + sums.largest).all():
-            rows.check_finite(feature_names)
+        sums = checked_sums(rows, feature_names)
         sums.ranges.check_size()
         mean, units = (sums.ranges.mean, sums.ranges.units) if before is None else (before.mean, before.units)
         if _SAFE[0] < units.min() and units.max() < _SAFE[1]:
@@ -159,18 +164,14 @@ class Moments:
             Scale the columns to unit variance.
         """
         mass, block = self.sums.mass, self.block
-        left = block.products.total / mass
-        covariance = block.products.gram / mass - np.outer(left, left)
-        ranges = replace(self.sums.ranges, mean=self.mean + self.units * left)
-        scaling = ColumnScaling.of(ranges, self.units * np.sqrt(np.maximum(np.diag(covariance), 0.0)), standardize)
-        factors = np.where(scaling.constant, 0.0, self.units / scaling.scale)
-        both = np.outer(factors, factors)
+        scaling, covariance, factors = scaled_covariance(block.products, self.sums, self.mean, self.units, standardize)
+        left, both = block.products.total / mass, np.outer(factors, factors)
         cross = (block.products.weighted / mass - np.outer(left, block.linear / mass)) * factors[:, None]
         deviations = np.sqrt(np.maximum(block.squares / mass - (block.linear / mass) ** 2, 0.0))
         shares = block.linear[: len(block.grams)] / mass
         means = block.products.weighted.T[: len(block.grams)] / (mass * np.maximum(shares, 1e-300)[:, None])
         within = block.grams / (mass * np.maximum(shares, 1e-300)[:, None, None]) - means[:, :, None] * means[:, None]
-        axes = PrincipalAxes.of_covariance(covariance * both, len(left), scaling.noise)
+        axes = PrincipalAxes.of_covariance(covariance, len(left), scaling.noise)
         return ScaledMoments(self.encoding, scaling, mass, axes, cross, deviations, shares, within * both)
 
 

@@ -1,8 +1,10 @@
-"""One fit of the fair subspace: from arguments and rows to what is learned. Estimator and path share it."""
+"""One fit of the fair subspace, at a tolerance or at half of the chance level: from rows to what is learned."""
 # SPDX-License-Identifier: MIT
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,27 +15,41 @@ from fairpca._utils.progress import ProgressLines
 from fairpca._utils.threads import blas_threads_for
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca._utils.warn import warn_user
-from fairpca.comparison import Compared, Comparison, People, RowWeights, Terms, check_same_rows, compare
+from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare
 from fairpca.data import (
     AxesRequest,
     Components,
     PreparedData,
     PrincipalAxes,
-    axes_of_short_table,
-    check_linear,
     choose_method,
-    may_be_dense,
+    n_components_for_share,
     prepare_few_rows,
     prepare_many_rows,
-    summarised,
-    warn_of_many_columns,
 )
 from fairpca.exceptions import EffortWarning
-from fairpca.fitting._chance import Chance
 from fairpca.fitting._projection import checked_rows
-from fairpca.mmd import Scales
+from fairpca.inference import (
+    ComparedRows,
+    FeatureRows,
+    PermutationTest,
+    chance_levels,
+    exchange_classes,
+    with_masses_of_all,
+)
+from fairpca.mmd import EXACT_ROWS, Coordinates, Scales
 from fairpca.problem import largest_ratio
-from fairpca.rows import DaskRows, Rows, SeenRows, dense, header, is_dask, key_of, number_blocks, rows_in_memory
+from fairpca.rows import (
+    ArrayRows,
+    DaskRows,
+    Rows,
+    SeenRows,
+    dense,
+    header,
+    is_dask,
+    key_of,
+    number_blocks,
+    strata_of,
+)
 from fairpca.solvers import STARTS, Callback, FitResult, Solution, Solver, Start, Status, WarmStart
 
 PASSES = 40
@@ -44,6 +60,33 @@ SECONDS_PER_ROW, SECONDS_PER_NUMBER = 1.5e-7, 2.5e-8
 
 LONG = 60.0
 """Seconds of a fit from which on users want to know before it begins."""
+
+SAMPLE_ROWS = 4096
+"""Rows that are enough to know the level of chance to a percent."""
+
+N_PERMUTATIONS = 999
+
+DIGITS = 1e-9
+"""Projections that agree to this part of the bandwidth come in any order."""
+
+SIGNIFICANCE = 0.05
+"""Plain PCA is kept where random groups would differ as much with more than this probability."""
+
+SHARE_OF_CHANCE = 0.5
+"""Below half of the chance level variance falls fast, and what new people show hardly changes."""
+
+FLOOR = 1e-4
+"""MMD = 0.01 says that no smooth score, a function of the kernel with values between -1 and 1, has group means more
+than 0.01 apart: one point. Chance levels shrink like 1 / n; asking for less costs variance for nothing relevant."""
+
+STRICT = 0.05
+"""Share of the chance level below which a tolerance fits single rows: of many optima it finds one, and new people show
+no less."""
+
+SETTLED = 0.1
+"""The chance level depends on the subspace: it is computed again until tolerances move by less than this share."""
+
+MOST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -63,6 +106,97 @@ class Fit:
     components: Components
     result: FitResult
     warm: WarmStart
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """What random groups would show, on all rows of a fit or, where they are many, on a sample of them.
+
+    Attributes
+    ----------
+    rows : Rows
+        Raw rows, with the stratum of each attached.
+    compared : Compared
+        Who is compared with whom.
+    data : PreparedData
+        How rows are scaled, and the kernel.
+    seed : int
+        With which permutations and samples are drawn.
+    """
+
+    rows: Rows
+    compared: Compared
+    data: PreparedData
+    seed: int
+
+    def levels(self, components: FloatArray) -> FloatArray:
+        """Return b_j, what each measure of a projection is on average for random groups.
+
+        Parameters
+        ----------
+        components : ndarray of shape (k, p)
+            V', in the scaled features.
+        """
+        return chance_levels(self._measured(components), self.data.bandwidth, self.data.factors)
+
+    def p_value(self, components: FloatArray, mmd2s: FloatArray) -> float:
+        """Return how likely random groups would differ as much, for all measures together.
+
+        By permutations up to 5,000 rows, by the limit law of the measures beyond, see `Spectrum`. The projection must
+        not depend on the groups: that of plain PCA does not.
+
+        Parameters
+        ----------
+        components : ndarray of shape (k, p)
+            V', in the scaled features.
+        mmd2s : ndarray of shape (n_measures,)
+            MMD^2 of all rows.
+        """
+        generator, bandwidth, factors = np.random.default_rng([self.seed, 1]), self.data.bandwidth, self.data.factors
+        measured = self._measured(components)
+        if self.rows.n_rows <= EXACT_ROWS:
+            measured = in_own_order(measured, self.data.bandwidth)
+            by_scale = PermutationTest.of(
+                measured, self.data.bandwidth, N_PERMUTATIONS, generator, scales=self.data.factors
+            )
+            # MMD^2 of a mean of kernels is the mean of theirs.
+            return replace(by_scale, values=by_scale.values.mean(axis=0, keepdims=True)).family_wise()
+        features = FeatureRows.draw(measured, bandwidth, generator, factors)
+        p_values = [features.by_chance(j)[0].p_value(mmd2) for j, mmd2 in enumerate(mmd2s.tolist())]
+        return min(1.0, len(p_values) * min(p_values))
+
+    def _measured(self, components: FloatArray) -> ComparedRows:
+        assert self.compared.comparison is not None
+        varying = np.where(self.data.scaling.constant, 0.0, components)
+        along = Coordinates(self.data.scaling.mean, varying.T / self.data.scaling.scale[:, None])
+        rows, attached, stands_for = self._drawn
+        Z, _ = rows.sample(np.arange(rows.n_rows), along.project)
+        classes = exchange_classes(attached, self.compared.exchangeable)
+        return ComparedRows(Z, attached, self.compared.comparison.sampled(attached), classes, stands_for)
+
+    @cached_property
+    def _drawn(self) -> tuple[Rows, AnyArray, FloatArray | None]:
+        """Rows, what is attached to them, and how many each stands for: they have the masses of those."""
+        if self.rows.n_rows <= EXACT_ROWS:
+            rows = self.rows.taken(np.arange(self.rows.n_rows))
+            return rows, rows.attached, None
+        draw = self.rows.stratified_draw(SAMPLE_ROWS, np.random.default_rng([self.seed, 2]))
+        rows = self.rows.taken(draw.indices)
+        return rows, *with_masses_of_all(rows.attached, draw)
+
+
+def in_own_order(rows: ComparedRows, bandwidth: float) -> ComparedRows:
+    """Return rows in an order that depends on the projections alone, not on the table: permutations follow it.
+
+    Parameters
+    ----------
+    rows : ComparedRows
+        Rows.
+    bandwidth : float
+        The unit up to which projections differ.
+    """
+    keys = np.rint(rows.Z / (DIGITS * bandwidth)).T
+    return rows.chosen(np.lexsort([strata_of(rows.attached), *keys[::-1]]))
 
 
 @dataclass(frozen=True)
@@ -116,23 +250,51 @@ class Fitter:
         tolerance : float, array-like of shape (n_measures,) or mapping of attributes to float
             tau, for all measures, one by one, or by attribute.
         """
-        seed = _seed_of(estimator.random_state)
+        seed = int(check_random_state(estimator.random_state).randint(2**31))
         generator = np.random.default_rng(seed)
-        table = _dask_table if is_dask(X) else _table
-        X, compared = table(estimator, X, people, tolerance)
-        comparison = compared.comparison
-        unique, index = (None, np.zeros(1, int)) if comparison is None else comparison.unique()
-        rows: Rows = DaskRows(X, compared.attached) if is_dask(X) else rows_in_memory(X, compared.attached)
-        data, init = _prepare(estimator, X, rows, compared.attached, unique, generator)
-        start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
+        if is_dask(X):
+            table = X
+            validate_data(estimator, header(X), skip_check_array=True)
+        else:
+            table = checked_rows(estimator, X, least_rows=2, reset=True)
+        # All that can be refused is refused before any work.
+        p = table.shape[1]
+        scales, standardize = Scales.of(estimator.bandwidth), check_flag("standardize", estimator.standardize)
+        d, mmd = check_n_components(estimator.n_components, p), check_mmd(estimator.mmd)
+        init = estimator.init if isinstance(d, float) else check_init(estimator.init, STARTS, d, p)
+        terms, callback = Terms.of(estimator), _callback_of(estimator)
+        check_same_rows(X, people.tables)
+        rows: Rows
+        if is_dask(X):
+            if people.sensitive_features is None:
+                raise ValueError(
+                    "sensitive_features=None: with a Dask table FairPCA needs the groups; plain PCA is Dask-ML's."
+                )
+            table = number_blocks(X)
+            compared = compare(people, table.chunks[0], terms, tolerance)
+            rows = DaskRows(table, compared.attached)
+        else:
+            compared = compare(people, table.shape[0], terms, tolerance)
+            rows = ArrayRows(table, compared.attached)
+        unique, index = (None, np.zeros(1, int)) if compared.comparison is None else compared.comparison.unique()
+        if isinstance(d, float):
+            d = n_components_for_share(d, rows, 1 if unique is None else unique.n_strata, standardize)
+            init = check_init(estimator.init, STARTS, d, p)
+        # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
+        n_null = d if isinstance(init, str) and init != "auxiliary" else p
+        request = AxesRequest(d, scales, n_null, None if isinstance(init, str) else init)
         names = getattr(estimator, "feature_names_in_", None)
-        proxies = {} if is_dask(X) else _proxies(X, ~data.scaling.constant, compared, names)
-        return cls(data, compared, proxies, index, start, generator, _callback_of(estimator), rows, seed)
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """Who is compared with whom; None without sensitive features."""
-        return self.compared.comparison
+        if choose_method(mmd, table, d, compares=unique is not None) == "exact":
+            with blas_threads_for(rows.n_rows * p):
+                data = prepare_few_rows(dense(table), compared.attached, unique, standardize, request)
+        else:
+            if unique is not None:
+                _warn_of_effort(rows.n_rows, unique.columns.n_columns, d)
+            has_masses = compared.attached.shape[1] > 1
+            data = prepare_many_rows(rows, unique, standardize, request, generator, names, has_masses)
+        start = init if isinstance(init, str) else np.linalg.qr(data.axes.axes.T @ init)[0]
+        proxies = {} if is_dask(X) else _proxies(table, ~data.scaling.constant, compared, names)
+        return cls(data, compared, proxies, index, start, generator, callback, rows, seed)
 
     def pilot(self, tolerances: FloatArray, solver: Solver, start: Start | None = None) -> Fit | None:
         """Solve on a sample of the rows alone; None where they are so few that all of them are used at once.
@@ -181,14 +343,9 @@ class Fitter:
         components = Components.of(solution.point, data.axes, data.mass)
         return Fit(components, _checked(solution.result, components, data), solution.warm)
 
-    def by_name(self, values: FloatArray) -> dict[str, float]:
-        """Return what holds for the measures of the problem, for each measure of the comparison by its name."""
-        names = () if self.comparison is None else self.comparison.names
-        return dict(zip(names, values[self.unique].tolist(), strict=bool(names)))
-
     def records(self, found: Fit) -> list[dict[str, Any]]:
         """Return what users want to know of each measure, once a fit has ended."""
-        if self.comparison is None:
+        if self.compared.comparison is None:
             return []
         result, certificate = found.result, found.result.certificate
         unknown = np.full(int(self.unique.max()) + 1, np.nan)
@@ -210,26 +367,15 @@ class Fitter:
         """Return the first measure of the comparison with the largest ratio h / tau."""
         return int(np.argmax(self.unique == result.tightest))
 
-    def name_of(self, unique: int) -> str | None:
-        """Return what a measure of the problem compares; None where there is only one."""
-        names = () if self.comparison is None else self.comparison.names
-        return names[int(np.argmax(self.unique == unique))] if len(names) > 1 else None
-
     @cached_property
     def chance(self) -> Chance:
         """Chance levels of projections of these rows."""
-        return Chance(self.rows, self.compared, self.data.scaling, self.data.bandwidth, self.data.factors, self.seed)
+        return Chance(self.rows, self.compared, self.data, self.seed)
 
     @cached_property
     def seen(self) -> SeenRows:
         """Hashes of the rows, with which audits find those that were in the fit."""
         return SeenRows.of(self.rows, key_of(self.data.scaling.mean))
-
-    def loosest(self, tolerances: FloatArray) -> FloatArray:
-        """Return tolerances of the unique measures that allow what any of theirs allows."""
-        loosest = np.zeros(int(self.unique.max()) + 1)
-        np.maximum.at(loosest, self.unique, tolerances)
-        return loosest
 
     def strictest(self, tolerances: FloatArray | float) -> FloatArray:
         """Return the tolerances of the unique measures: what several ask of one is the strictest of it."""
@@ -246,40 +392,6 @@ def _callback_of(estimator: Any) -> Callback | None:
     return ProgressLines() if verbose and estimator.callback is None else estimator.callback
 
 
-def _seed_of(random_state: Any) -> int:
-    if isinstance(random_state, int):
-        return _seed_of_number(random_state)
-    return int(check_random_state(random_state).randint(2**31))
-
-
-@lru_cache(maxsize=64)
-def _seed_of_number(number: int) -> int:
-    """Return the seed that a number stands for; a generator of its own takes as long to make as a table to hash."""
-    return int(check_random_state(number).randint(2**31))
-
-
-def _table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[Any, Compared]:
-    """Return checked rows in memory, an array or compressed sparse rows, and what is compared."""
-    check_same_rows(X, people.tables)
-    X = checked_rows(estimator, X, least_rows=2, reset=True)
-    terms = _check_before_work(estimator, X.shape[1])
-    return X, compare(people, X.shape[0], terms, tolerance)
-
-
-def _dask_table(estimator: Any, X: Any, people: People, tolerance: Any) -> tuple[Any, Compared]:
-    """Return checked rows in a Dask array, and what is compared.
-
-    One pass over the labels, one over the index of frames, one to count rows where they were not counted.
-    """
-    validate_data(estimator, header(X), skip_check_array=True)
-    terms = _check_before_work(estimator, X.shape[1])
-    if people.sensitive_features is None:
-        raise ValueError("sensitive_features=None: with a Dask table FairPCA needs the groups; plain PCA is Dask-ML's.")
-    rows = number_blocks(X)
-    check_same_rows(X, people.tables)
-    return rows, compare(people, rows.chunks[0], terms, tolerance)
-
-
 def _proxies(X: Any, varies: BoolArray, compared: Compared, names: AnyArray | None) -> dict[str, list[str]]:
     """Return the columns of a table in memory that reveal an attribute, by the name of the attribute."""
     found = {}
@@ -291,29 +403,6 @@ def _proxies(X: Any, varies: BoolArray, compared: Compared, names: AnyArray | No
     return found
 
 
-def _prepare(
-    estimator: Any, X: Any, rows: Rows, attached: Any, comparison: Comparison | None, generator: np.random.Generator
-) -> tuple[PreparedData, str | FloatArray]:
-    """Return the data in principal axes, and the start in the axes of the features."""
-    if is_dask(X):
-        warn_of_many_columns(*X.shape)
-        request, mmd, init = _request(estimator, rows, comparison)
-        check_linear(mmd)
-        method = "hermite"
-    else:
-        request, mmd, init = _request(estimator, rows, comparison)
-        method = _method(X, mmd, comparison, request.n_components)
-    if method == "exact":
-        with blas_threads_for(rows.n_rows * rows.n_columns):
-            return prepare_few_rows(dense(X), attached, comparison, estimator.standardize, request), init
-    if comparison is not None:
-        _warn_of_effort(rows.n_rows, comparison.columns.n_columns, request.n_components)
-    names = getattr(estimator, "feature_names_in_", None)
-    has_masses = attached.shape[1] > 1
-    standardize = estimator.standardize
-    return prepare_many_rows(rows, comparison, standardize, request, generator, names, has_masses), init
-
-
 def _warn_of_effort(n_rows: int, n_columns: int, n_components: int) -> None:
     """Warn before a fit to many rows that is expected to take more than a minute."""
     seconds = PASSES * n_rows * (SECONDS_PER_ROW + SECONDS_PER_NUMBER * n_columns * (1 + n_components))
@@ -323,47 +412,6 @@ def _warn_of_effort(n_rows: int, n_columns: int, n_components: int) -> None:
             "Fewer rows, components or groups take less, and so does a larger tolerance; verbose=True shows progress.",
             EffortWarning,
         )
-
-
-def _method(X: Any, mmd: str, comparison: Comparison | None, n_components: int) -> str:
-    """Return how the discrepancy of rows in memory is computed; of plain PCA whether rows are dense or in blocks."""
-    if comparison is not None:
-        return choose_method(mmd, X, n_components)
-    return "exact" if may_be_dense(X) else "hermite"
-
-
-def _check_before_work(parameters: Any, n_features: int) -> Terms:
-    """Refuse what no pass over the rows is needed to refuse; return how people are to be compared."""
-    Scales.of(parameters.bandwidth)
-    check_flag("standardize", parameters.standardize)
-    d = check_n_components(parameters.n_components, n_features)
-    check_mmd(parameters.mmd)
-    if not isinstance(d, float):
-        check_init(parameters.init, STARTS, d, n_features)
-    return Terms.of(parameters)
-
-
-def _request(parameters: Any, rows: Rows, comparison: Comparison | None) -> tuple[AxesRequest, str, str | FloatArray]:
-    """Return what is wanted of the axes, how MMD^2 is to be computed, and the start."""
-    p = rows.n_columns
-    d = check_n_components(parameters.n_components, p)
-    if isinstance(d, float):
-        n_strata = 1 if comparison is None else comparison.n_strata
-        d = _components_for_share(d, rows, n_strata, parameters.standardize)
-    init = check_init(parameters.init, STARTS, d, p)
-    # A given start may lie anywhere in the null space, a random one in all of it; others need at most d null axes.
-    n_null = d if isinstance(init, str) and init != "auxiliary" else p
-    request = AxesRequest(d, Scales.of(parameters.bandwidth), n_null, None if isinstance(init, str) else init)
-    return request, check_mmd(parameters.mmd), init
-
-
-def _components_for_share(share: float, rows: Rows, n_strata: int, standardize: bool) -> int:
-    """Return the number of components with which plain PCA keeps at least a share of the variance."""
-    if rows.n_rows <= rows.n_columns:
-        return axes_of_short_table(rows, standardize).n_for_share(share)
-    nothing = RowWeights.of_strata(np.zeros((n_strata, 0)))
-    covariance = summarised(rows, standardize, nothing).covariance
-    return PrincipalAxes.of_covariance(covariance, rows.n_columns).n_for_share(share)
 
 
 def _checked(result: FitResult, components: Components, data: PreparedData) -> FitResult:
@@ -399,3 +447,68 @@ def _plain_pca(axes: PrincipalAxes, d: int) -> Solution:
     )
     frame = np.eye(len(axes.variances), d)
     return Solution(frame, result, WarmStart(frame, min(d, axes.rank)))
+
+
+def fit_to_chance(fitter: Fitter, solver: Solver) -> Fit:
+    r"""Fit with the tolerance tau_j = max(b_j / 2, 1e-4), or keep plain PCA where random groups would differ as much.
+
+    b_j is the chance level of measure j, its mean over random groups of the same sizes: for two of them
+    (1/m + 1/n)(1 - \bar k) at the answer.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        The problem.
+    solver : Solver
+        Solves.
+    """
+    pca = fitter.fit(LARGEST_MMD2, solver, "pca")
+    chance = fitter.chance
+    live = pca.components.rows[: pca.components.n_live]
+    tolerances = _tolerances(chance.levels(live))
+    mmd2s = pca.result.mmd2s[fitter.unique]
+    if np.all(mmd2s <= tolerances) or chance.p_value(live, mmd2s) > SIGNIFICANCE:
+        met = np.zeros(len(pca.result.mmd2s))
+        np.maximum.at(met, fitter.unique, np.maximum(mmd2s, tolerances))
+        return replace(pca, result=replace(pca.result, tolerances=met))
+    # Where rows are many a sample settles the tolerances before all of them are used.
+    in_time = within_its_time(solver)
+    pilot, tolerances = _settled(fitter.pilot, fitter, in_time, tolerances)
+    if pilot is None:
+        return _settled(fitter.fit, fitter, in_time, tolerances)[0]
+    warm = pilot.warm.for_tolerances(pilot.result.mmd2s, fitter.strictest(tolerances)) or pilot.warm
+    return _settled(partial(fitter.fit, pilot=warm), fitter, in_time, tolerances)[0]
+
+
+def _settled(
+    fit: Callable[..., Fit | None], fitter: Fitter, solver: Callable[[], Solver], tolerances: FloatArray
+) -> tuple[Any, FloatArray]:
+    """Fit until the tolerances are those of the answer; return it and its tolerances."""
+    warm = None
+    for _ in range(MOST_ROUNDS):
+        found = fit(tolerances, solver(), warm)
+        if found is None:
+            break
+        live = found.components.rows[: found.components.n_live]
+        before, tolerances = tolerances, _tolerances(fitter.chance.levels(live))
+        if not found.result.meets or np.all(np.abs(tolerances - before) <= SETTLED * before):
+            break
+        warm = found.warm.for_tolerances(found.result.mmd2s, fitter.strictest(tolerances))
+    return found, tolerances
+
+
+def within_its_time(solver: Solver) -> Callable[[], Solver]:
+    """Return what gives the solver with the time that is left: several solves share one limit.
+
+    Parameters
+    ----------
+    solver : Solver
+        The solver.
+    """
+    limit, began = solver.time_limit, time.perf_counter()
+    return lambda: solver if limit is None else solver.within(max(limit - (time.perf_counter() - began), 1e-3))
+
+
+def _tolerances(levels: FloatArray) -> FloatArray:
+    """Return half of the chance levels, but not less than the floor."""
+    return np.maximum(SHARE_OF_CHANCE * levels, FLOOR)

@@ -19,6 +19,7 @@ from fairpca.data import ColumnScaling, Components, PrincipalAxes, Spread
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import varimax
 from fairpca.rows import (
+    ArrayRows,
     DaskRows,
     Rows,
     Transform,
@@ -30,7 +31,6 @@ from fairpca.rows import (
     is_sparse,
     map_rows_lazily,
     number_blocks,
-    rows_in_memory,
 )
 
 BLOCK_NUMBERS = 2**21
@@ -127,16 +127,6 @@ class LinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     standardize: bool
     axes_: FloatArray
-
-    def _fit_or_leave(self, X: Any, people: People) -> Self:
-        """Learn everything, or stay as it was where a fit fails or is interrupted."""
-        fitted = unfitted_copy(self)
-        notes = fitted._fit(X, people)
-        self.__dict__ = fitted.__dict__
-        # Last: whoever turns warnings into errors has the model all the same.
-        for note in notes:
-            warn_user(*note)
-        return self
 
     @abstractmethod
     def _fit(self, X: Any, people: People) -> list[Note]:
@@ -407,6 +397,29 @@ class LinearProjection(LinearMap):
         self.n_live_components_ = components.n_live
 
 
+def fit_or_leave(estimator: Any, X: Any, people: People, *asked: Any) -> Any:
+    """Let an estimator learn everything by its `_fit`, or stay as it was where that fails or is interrupted.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Its `_fit` returns what is to be warned of.
+    X : array-like, sparse array or matrix, or Dask array or frame, of shape (n, p)
+        Rows.
+    people : People
+        What is known of them.
+    *asked : object
+        What else `_fit` takes.
+    """
+    fitted = unfitted_copy(estimator)
+    notes = fitted._fit(X, people, *asked)
+    estimator.__dict__ = fitted.__dict__
+    # Last: whoever turns warnings into errors has the model all the same.
+    for note in notes:
+        warn_user(*note)
+    return estimator
+
+
 def unfitted_copy(estimator: Any) -> Any:
     """Return an estimator with the same parameters and settings, of which nothing is learned.
 
@@ -445,4 +458,4 @@ def _rows_for(model: LinearMap, X: Any, attached: Any) -> Rows:
         blocks = number_blocks(X)
         return DaskRows(blocks, blocks[:, :0] if attached is None else attached)
     table = model._validated(X)
-    return rows_in_memory(table, np.empty((table.shape[0], 0)) if attached is None else attached)
+    return ArrayRows(table, np.empty((table.shape[0], 0)) if attached is None else attached)

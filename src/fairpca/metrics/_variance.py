@@ -17,7 +17,7 @@ from fairpca.fitting import variance_kept
 from fairpca.inference import chance_deviations, chance_levels
 from fairpca.metrics._discrepancy import Projected
 from fairpca.mmd import Scales
-from fairpca.rows import compressed, compute, is_dask, is_sparse, rows_in_memory
+from fairpca.rows import ArrayRows, compressed, compute, is_dask, is_sparse
 
 KNOWN = "sensitive_features", "control_features", "sample_weight"
 
@@ -46,7 +46,7 @@ def explained_variance(X: Any, components: Any) -> float:
     frame = _orthonormal(components)
     if frame.shape[1] != rows.shape[1]:
         raise ValueError(f"components have {frame.shape[1]} features but X has {rows.shape[1]}.")
-    spread = Spread.of(rows_in_memory(rows, np.empty((rows.shape[0], 0))), 1.0, frame)
+    spread = Spread.of(ArrayRows(rows, np.empty((rows.shape[0], 0))), 1.0, frame)
     if spread.total == 0.0:
         raise ValueError("X has no variance.")
     return spread.kept / spread.total

@@ -1,31 +1,28 @@
 """Rows wherever they are, seen as blocks over which things are summed."""
 # SPDX-License-Identifier: MIT
 
-from fairpca.rows._array import (
-    ArrayRows as ArrayRows,
-    SparseRows as SparseRows,
-    compressed as compressed,
-    dense as dense,
-    is_sparse as is_sparse,
-    n_distinct as n_distinct,
-    rows_in_memory as rows_in_memory,
-)
-from fairpca.rows._dask_blocks import (
+from fairpca.rows._dask import (
+    DaskRows as DaskRows,
     compute as compute,
-    is_dask as is_dask,
-    is_dask_frame as is_dask_frame,
-    is_dask_series as is_dask_series,
+    header as header,
+    map_rows_lazily as map_rows_lazily,
+    number_blocks as number_blocks,
 )
-from fairpca.rows._dask_rows import DaskRows as DaskRows, map_rows_lazily as map_rows_lazily
-from fairpca.rows._dask_table import header as header, number_blocks as number_blocks
-from fairpca.rows._protocol import (
+from fairpca.rows._rows import (
     PILOT_ROWS as PILOT_ROWS,
+    ArrayRows as ArrayRows,
     FieldSums as FieldSums,
     Partial as Partial,
     Rows as Rows,
     RowsInMemory as RowsInMemory,
     StratifiedDraw as StratifiedDraw,
     Transform as Transform,
+    compressed as compressed,
+    dense as dense,
+    is_dask as is_dask,
+    is_dask_frame as is_dask_frame,
+    is_sparse as is_sparse,
+    n_distinct as n_distinct,
     shares as shares,
     strata_of as strata_of,
     stratified_parts as stratified_parts,

@@ -11,11 +11,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.rows._array import compressed, is_sparse, rows_in_memory
-from fairpca.rows._dask_blocks import is_dask
-from fairpca.rows._dask_rows import DaskRows
-from fairpca.rows._dask_table import number_blocks
-from fairpca.rows._protocol import Rows
+from fairpca.rows._dask import DaskRows, number_blocks
+from fairpca.rows._rows import ArrayRows, Rows, compressed, is_dask, is_sparse
 
 MOST_SEEN = 0.01
 """Share of rows of the fit, beyond those that coincide by themselves, that is let pass: a bound moves by as much."""
@@ -212,7 +209,7 @@ def table_rows(X: Any) -> Rows:
     rows = compressed(X) if is_sparse(X) else np.asarray(X)
     if not is_sparse(rows) and rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
-    return rows_in_memory(rows, np.empty((rows.shape[0], 0)))
+    return ArrayRows(rows, np.empty((rows.shape[0], 0)))
 
 
 def _hashes_of(rows: Rows, key: bytes) -> AnyArray:

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from fairpca._utils.checks import check_confidence, check_number
 from fairpca._utils.progress import say_with
 from fairpca._utils.typing import AnyArray, FloatArray
-from fairpca._utils.warn import Note, warn_user
+from fairpca._utils.warn import Note
 from fairpca.comparison import LARGEST_MMD2, People, Terms
 from fairpca.estimator import FairPCA
 from fairpca.exceptions import NotCertifiedWarning
-from fairpca.fitting import Fitter, unfitted_copy
+from fairpca.fitting import Fitter, fit_or_leave, unfitted_copy
 from fairpca.inference import LEAST_ROWS
 from fairpca.path import FairPCAPath, check_decreasing, check_estimator
 from fairpca.rows import is_dask, is_sparse
@@ -148,12 +148,7 @@ class FairPCACV(TransformerMixin, BaseEstimator):
             The fitted estimator. A fit that fails or is interrupted leaves it as it was.
         """
         people = People(sensitive_features, y, control_features, sample_weight)
-        asked = self._checked(X, people)
-        fitted = unfitted_copy(self)
-        notes = fitted._fit(X, people, asked)
-        self.__dict__ = fitted.__dict__
-        for note in notes:
-            warn_user(*note)
+        fit_or_leave(self, X, people, self._checked(X, people))
         return self
 
     def fit_transform(

@@ -16,9 +16,8 @@ from sklearn.metrics import pairwise_distances_argmin
 from fairpca._utils.files import writing
 from fairpca._utils.schema import parse
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.auditing._certificate import Certificate
+from fairpca.auditing._certificate import Certificate, PromiseCertificate
 from fairpca.auditing._promise import release_of
-from fairpca.auditing._promise_certificate import PromiseCertificate
 from fairpca.auditing._reduction import learned, model_digest, projections
 from fairpca.auditing._watch import CellFeatures, KernelFeatures, Watch
 from fairpca.comparison import NamedSides, People, Terms, check_same_rows

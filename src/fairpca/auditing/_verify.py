@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_random_state
 
 from fairpca._utils.progress import say_with
 from fairpca.auditing._adversaries import check_adversaries
-from fairpca.auditing._audit import audited
+from fairpca.auditing._audit import Settings, audited
 from fairpca.auditing._certificate import (
     Certificate,
     PromiseCertificate,
@@ -23,7 +23,7 @@ from fairpca.auditing._certificate import (
 )
 from fairpca.auditing._promise import bound_of_rows, digest_of, numbers_of, with_kinds_detected
 from fairpca.auditing._reduction import model_digest, overlap_of, projections
-from fairpca.auditing._result import AuditResult, Settings
+from fairpca.auditing._result import AuditResult
 from fairpca.comparison import People, Terms, check_same_rows
 from fairpca.inference import LEAST_ROWS
 from fairpca.release import AnyClassifierBound, Sides, sides_of

@@ -225,6 +225,6 @@ def _spectrum(Z: FloatArray, bandwidth: float) -> Spectrum:
     """Return the spectrum as an audit sees it, of one row: that of halves, divided by 1/m + 1/n."""
     halves = np.arange(len(Z)) % 2
     rows = ComparedRows.of(Z, compare(People(halves), len(Z), Terms(), LARGEST_MMD2))
-    found, _ = FeatureRows.draw(rows, bandwidth, np.random.default_rng(FIXED_SEED)).by_chance(0)
+    found = FeatureRows.draw(rows, bandwidth, np.random.default_rng(FIXED_SEED)).by_chance(0)
     scale = 1.0 / float(np.sum(halves == 0)) + 1.0 / float(np.sum(halves == 1))
     return Spectrum(found.first / scale, found.second / scale**2, found.third / scale**3, found.largest / scale)

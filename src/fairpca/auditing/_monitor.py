@@ -34,9 +34,6 @@ REFERENCE = 5000
 CHUNK = 2**11
 """Rows whose features are in memory at a time, and after which there is a point in the picture."""
 
-MOST_POINTS = 1000
-"""Points of the picture that are kept."""
-
 
 @dataclass(frozen=True)
 class Alarm:
@@ -293,13 +290,13 @@ class Monitor:
         known = names is not None and len(names) == len(loads)
         return _ordered(list(map(str, names)) if known else [f"column {k}" for k in range(len(loads))], loads)
 
-    def _remember(self) -> None:
+    def _remember(self, most: int = 1000) -> None:
         """Keep a point of the picture; when there are too many, every second, and fewer from then on."""
         if not self._history or self.n_people_ - self._history[-1][0] >= self._step:
             change = (0.0 if self._change is None else self._change.log_wealth) - math.log(2.0)
             self._history.append([self.n_people_, self._log_evidence(), change])
-            if len(self._history) > MOST_POINTS:
-                self._history, self._step = self._history[::2], 2 * max(self._step, self.n_people_ // MOST_POINTS)
+            if len(self._history) > most:
+                self._history, self._step = self._history[::2], 2 * max(self._step, self.n_people_ // most)
 
     def _log_evidence(self) -> float:
         return max((watch.log_wealth for watch in self._watches), default=0.0) - math.log(len(self._claims))

@@ -16,9 +16,6 @@ from fairpca.planning._population import MOST_ROWS, Population, Sides
 from fairpca.plots import PlanDisplay
 from fairpca.release import least_bound
 
-LEAST_PROJECTIONS = 100
-"""Rows below which a spectrum is noise."""
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -224,10 +221,11 @@ def _people(n_components: Any, Z: Any, reduction: Any, X: Any, bandwidth: Any) -
     return _population_of(rows, chosen), f"the spread of {len(rows):,} projected rows"
 
 
-def _population_of(Z: FloatArray, bandwidth: Any) -> Population:
-    if len(Z) < LEAST_PROJECTIONS:
+def _population_of(Z: FloatArray, bandwidth: Any, least: int = 100) -> Population:
+    """Return whom projected rows are a sample of; of fewer than `least` the spectrum is noise."""
+    if len(Z) < least:
         raise ValueError(
-            f"{len(Z)} projected rows are too few to know how people are spread; give at least {LEAST_PROJECTIONS}, or "
+            f"{len(Z)} projected rows are too few to know how people are spread; give at least {least}, or "
             "none to plan with a normal distribution."
         )
     if not np.ptp(Z, axis=0).any():

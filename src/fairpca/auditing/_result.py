@@ -276,7 +276,20 @@ class AuditResult:
         return AuditDisplay(self.measures).plot(ax=ax)
 
     def __str__(self) -> str:
-        return text_of(self)
+        lines = [] if self.any_classifier is None else [str(self.any_classifier), ""]
+        lines += [
+            f"Audit of {self.n_rows} rows{_on_fit(self.overlap)}: {self.n_components} components, bandwidth "
+            f"{self.bandwidth:.4g}.",
+            "",
+        ]
+        for measure in self.measures:
+            lines += [*_of_measure(measure, self.confidence), ""]
+        if self.adversaries:
+            lines += ["Adversaries, trained on half of the rows and scored on the others:"]
+            lines += [f"  {_of_adversary(record)}" for record in self.adversaries] + [""]
+        for record in self.parity:
+            lines += [_of_task(record, self.origin.terms["fairness"]), ""]
+        return "\n".join([self.verdict, "", *lines]).rstrip()
 
 
 def _figures(names: Iterable[str], records: Iterable[dict[str, Any]], called: Any) -> Iterator[Figure]:
@@ -307,30 +320,6 @@ def breaches(figures: Iterable[Figure], limits: Mapping[str, float]) -> list[Bre
         for each in listed
         if each.name in limits and not each.value <= limits[each.name]
     ]
-
-
-def text_of(audit: "AuditResult") -> str:
-    """Return the findings as text.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        The findings.
-    """
-    lines = [] if audit.any_classifier is None else [str(audit.any_classifier), ""]
-    lines += [
-        f"Audit of {audit.n_rows} rows{_on_fit(audit.overlap)}: {audit.n_components} components, bandwidth "
-        f"{audit.bandwidth:.4g}.",
-        "",
-    ]
-    for measure in audit.measures:
-        lines += [*_of_measure(measure, audit.confidence), ""]
-    if audit.adversaries:
-        lines += ["Adversaries, trained on half of the rows and scored on the others:"]
-        lines += [f"  {_of_adversary(record)}" for record in audit.adversaries] + [""]
-    for record in audit.parity:
-        lines += [_of_task(record, audit.origin.terms["fairness"]), ""]
-    return "\n".join([audit.verdict, "", *lines]).rstrip()
 
 
 def _on_fit(overlap: Overlap | None) -> str:

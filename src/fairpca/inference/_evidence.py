@@ -80,8 +80,8 @@ def sampling_levels(rows: ComparedRows, bandwidth: float, factors: Sequence[floa
     factors : sequence of float, default=(1.0,)
         The kernel is the mean of those of bandwidths sigma times these.
     """
-    kinds = [_of_dependence if rows.is_dense(j) else _of_sides for j in range(rows.comparison.n_measures)]
-    return np.array([of_kind(rows, j, bandwidth, factors) for j, of_kind in enumerate(kinds)])
+    measures, continuous = range(rows.comparison.n_measures), rows.comparison.dense_owner
+    return np.array([(_of_dependence if j in continuous else _of_sides)(rows, j, bandwidth, factors) for j in measures])
 
 
 def chance_deviations(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:

@@ -23,7 +23,6 @@ from scipy.special import erf
 
 from fairpca import Monitor
 from fairpca.auditing import Certificate
-from fairpca.auditing._fields import digest_of
 from fairpca.auditing._watch import CellFeatures, Watch
 from fairpca.comparison import Terms
 
@@ -45,7 +44,7 @@ def certificate_of(bound, d, names=("a against b",)):
     """Return a certificate that claims a bound of measures."""
     measure = {"attribute": "", "among": "", "kind": "groups", "upper_bound": bound}
     rest = {"p_value": 1.0, "overlap": None, "confidence": 0.95, "n_rows": 100, "rows": None, "seed": 0}
-    found = Certificate(
+    certificate = Certificate(
         model=None,
         name="normal people",
         n_components=d,
@@ -58,8 +57,7 @@ def certificate_of(bound, d, names=("a against b",)):
         versions={},
         **rest,
     )
-    object.__setattr__(found, "digest", digest_of(vars(found)))
-    return found
+    return certificate.with_digest()
 
 
 def stream(rng, n, d, delta, share=0.5, unknown=0.0, drift=0.0):

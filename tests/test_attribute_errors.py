@@ -10,8 +10,10 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from fairpca import FairPCA, FairPCACV, Release, any_classifier_bound, audit, load, load_certificate, verify
+from fairpca.auditing import certificate_of_release
 from fairpca.comparison import People, Terms, compare, estimate_error_rates
 from fairpca.metrics import mmd2, mmd2_by_measure
+from fairpca.release import least_bound
 
 RATES = 0.2, 0.1
 """Shares of those who are F and of those who are M that are recorded as the other."""
@@ -131,6 +133,19 @@ def test_a_fit_meets_its_tolerance_for_the_true_groups():
     assert found["known"][0] <= 1.1 * 0.02 + found["known"][1]
     assert found["ignored"][0] > 0.03
     assert found["known"][1] > 1.5 * found["ignored"][1]
+
+
+def test_what_few_rows_cannot_promise_is_counted_by_the_true_groups():
+    rng = np.random.default_rng(3)
+    X, recorded = rng.normal(size=(4200, 3)), rng.choice(["F", "M"], 4200)
+    errors = {"recorded": {"F": 0.2, "M": 0.2}}
+    release = Release(n_cells=4, attribute_error=errors, random_state=0).fit(X[:500])
+    release.certify(X[500:3500], sensitive_features=recorded[500:3500], target=0.2)
+    certificate = certificate_of_release(release, X[500:3500], sensitive_features=recorded[500:3500])
+    of_recorded = least_bound(350, 350, 0.95, certificate.n_cells)
+    assert of_recorded < 0.2 < of_recorded / 0.6
+    (reason,) = verify(certificate, release, X[3500:], sensitive_features=recorded[3500:]).differences
+    assert f"so few cannot show it of {certificate.n_cells} cells, even where groups do not differ" in reason
 
 
 def test_errors_travel_with_models_certificates_and_releases(tmp_path):

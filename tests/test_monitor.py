@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ import fairpca.tables._file
 from cli_tables import PLAIN, answer, people, refused, run, written
 from fairpca import FairPCA, Monitor, Release, audit, load_certificate
 from fairpca.auditing import certificate_of_release
-from fairpca.auditing._fields import digest_of
 from fairpca.comparison import NamedSides, People, Terms, compare
 
 SIGMA = 1.5
@@ -48,7 +47,7 @@ def claiming(certificate, bound, names=("a against b",), **terms):
     """Return a certificate that claims a bound of comparisons."""
     measures = [certificate.measures[0] | {"upper_bound": bound, "name": name} for name in names]
     changed = replace(certificate, measures=measures, terms=certificate.terms | terms)
-    return replace(changed, digest=digest_of(asdict(changed)))
+    return changed.with_digest()
 
 
 def stream(seed, n, mmd2=0.0, share=0.5, drift=0.0):
@@ -301,7 +300,7 @@ def test_what_cannot_be_watched_is_refused_and_nothing_is_taken(shown):
         Monitor("certificate.json", None)
     continuous = replace(certificate, measures=[certificate.measures[0] | {"kind": "continuous"}])
     with pytest.raises(ValueError, match="only groups can be watched"):
-        Monitor(replace(continuous, digest=digest_of(asdict(continuous))), None)
+        Monitor(continuous.with_digest(), None)
     labels = claiming(shown, 0.01, fairness="equalized_odds")
     with pytest.raises(ValueError, match="speaks of labels"):
         Monitor(labels, None).update(Z, sensitive_features=group)
@@ -395,7 +394,7 @@ def test_streams_that_cannot_be_used_are_refused_and_nothing_is_lost(place, tmp_
     assert "standard input has 2 fields in row 1, and 11 columns" in ragged.stderr
     assert state.read_bytes() == before
     other = replace(load_certificate(place / "certificate.json"), seed=7)
-    replace(other, digest=digest_of(asdict(other))).save(tmp_path / "other.json")
+    other.with_digest().save(tmp_path / "other.json")
     line = "monitor", tmp_path / "other.json", place / "model.fairpca", place / "later.csv", "--state", state
     assert "is the state of another monitor" in refused(*line)
     state.write_bytes(before[:1000])

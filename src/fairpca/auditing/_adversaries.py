@@ -131,9 +131,8 @@ def try_classifier(name: str, Z: FloatArray, labels: AnyArray, seed: int) -> dic
     if len(groups) == 2:
         score = scores[:, -1]
         auc = float(roc_auc_score(hidden == groups[1], score))
-        p_value = float(
-            mannwhitneyu(score[hidden == groups[1]], score[hidden == groups[0]], alternative="greater").pvalue
-        )
+        first, second = (score[hidden == group] for group in groups)
+        p_value = float(mannwhitneyu(second, first, alternative="greater").pvalue)
     else:
         places = [int(np.flatnonzero(model.classes_ == group)[0]) for group in groups]
         auc = float(np.mean([roc_auc_score(hidden == g, scores[:, k]) for g, k in zip(groups, places, strict=True)]))

@@ -1,25 +1,55 @@
 """The audit: what a reduction of people that it has not seen reveals of their attributes."""
 # SPDX-License-Identifier: MIT
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, column_or_1d
 
 from fairpca._utils.checks import check_bandwidth, check_confidence, check_integer
-from fairpca._utils.progress import say_with
+from fairpca._utils.progress import Say, say_with
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import warn_user
 from fairpca.auditing._adversaries import ADVERSARIES, against_true_groups, attempts, check_adversaries, parity_gaps
 from fairpca.auditing._promise import bound_for_every_classifier
 from fairpca.auditing._reduction import Origin, learned, model_digest, overlap_of, projections, rows_digest
-from fairpca.auditing._result import AuditResult, Settings, examine
+from fairpca.auditing._result import AuditResult
 from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, check_same_rows, compare, masses_of
 from fairpca.exceptions import TrainingRowsWarning
-from fairpca.inference import ComparedRows
-from fairpca.mmd import factor_to_judge, median_bandwidth
+from fairpca.inference import ComparedRows, Evidence, PermutationTest
+from fairpca.mmd import EXACT_ROWS, FOUR_SCALES, factor_to_judge, median_bandwidth
 from fairpca.rows import compute, is_dask
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an audit is done.
+
+    Attributes
+    ----------
+    adversaries : tuple of str
+        Which.
+    confidence : float
+        Of the bounds.
+    n_permutations : int
+        Number of permutations.
+    bandwidth : "median", float or None
+        sigma; None takes that of the reduction.
+    seed : int
+        With which permutations, frequencies, samples and halves are drawn.
+    say : callable
+        Called with what is being done.
+    """
+
+    adversaries: tuple[str, ...]
+    confidence: float
+    n_permutations: int
+    bandwidth: str | float | None
+    seed: int
+    say: Say
 
 
 def audit(
@@ -151,21 +181,24 @@ def audited(
     compared = compare(people, len(Z), terms, LARGEST_MMD2)
     overlap = overlap_of(reduction, X, fitted_rows)
     sigma = _bandwidth(settings.bandwidth, reduction, Z, compared)
-    rows, seed = ComparedRows.of(_without_offset(Z), compared), settings.seed
-    findings = examine(rows, compared, sigma, settings, np.random.default_rng(seed))
+    # Around their median features lose no digits to an offset.
+    rows = ComparedRows.of(Z - np.median(Z, axis=0), compared)
+    measures, p_value = _measured(rows, compared, sigma, settings)
     found_by, gaps = _adversaries(Z, compared, settings), _parity(Z, people.y, compared, terms, settings)
     return AuditResult(
         any_classifier=bound_for_every_classifier(reduction, Z, people, terms, compared, settings.confidence),
-        measures=findings.records,
+        measures=measures,
         adversaries=found_by,
         parity=gaps,
-        p_value=findings.p_value,
+        p_value=p_value,
         bandwidth=sigma,
         confidence=settings.confidence,
         n_rows=len(Z),
         n_components=Z.shape[1],
         n_permutations=settings.n_permutations,
-        origin=Origin(model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), seed, overlap),
+        origin=Origin(
+            model_digest(reduction), rows_digest(X, compared.attached), dict(vars(terms)), settings.seed, overlap
+        ),
     )
 
 
@@ -187,9 +220,33 @@ def _bandwidth(sigma: str | float | None, reduction: Any, Z: FloatArray, compare
     return median_bandwidth(Z, masses_of(compared.attached))
 
 
-def _without_offset(Z: FloatArray) -> FloatArray:
-    """Return rows around their median, so that features lose no digits to an offset."""
-    return Z - np.median(Z, axis=0)
+def _measured(
+    rows: ComparedRows, compared: Compared, bandwidth: float, settings: Settings
+) -> tuple[list[dict[str, Any]], float]:
+    """Return a record of all that is known of each measure, and the p-value of all together."""
+    confidence, generator = settings.confidence, np.random.default_rng(settings.seed)
+    settings.say("measuring")
+    found = Evidence.of(rows, bandwidth, generator)
+    test = PermutationTest.of(rows, bandwidth, settings.n_permutations, generator, FOUR_SCALES, settings.say)
+    numbers = {
+        "mmd2": found.values,
+        "mmd2_error": found.errors,
+        "chance_level": found.levels,
+        "excess": found.excesses,
+        "unbiased": found.unbiased,
+        "p_value": test.at_bandwidth(),
+        "p_value_scales": test.over_scales(),
+        "p_value_adjusted": test.adjusted(),
+    }
+    records = []
+    for j, known in enumerate(compared.measures):
+        record = known.as_dict() | {name: float(column[j]) for name, column in numbers.items()}
+        sure, is_large = confidence + known.correction.doubt, rows.n_rows > EXACT_ROWS
+        record["p_value_moments"] = found.features.by_chance(j).p_value(record["mmd2"]) if is_large else math.nan
+        record["upper_bound"] = found.upper_bound(j, known, confidence)
+        record["finite_sample_bound"] = found.finite_sample_bound(j, sure) if known.kind == "groups" else math.nan
+        records.append(record | {"correction": known.correction.scale, "doubt": known.correction.doubt})
+    return records, test.family_wise()
 
 
 def _adversaries(Z: FloatArray, compared: Compared, settings: Settings) -> list[dict[str, Any]]:

@@ -1,39 +1,177 @@
-"""Certificates: what an audit has shown of a model, in JSON files of plain numbers and texts."""
+"""Certificates: what was shown of a model, or is promised of a release, in JSON files of plain numbers and texts."""
 # SPDX-License-Identifier: MIT
 
+import hashlib
+import json
 import math
 import os
+import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from fairpca.auditing._fields import (
-    ADVERSARY,
-    ANY_CLASSIFIER,
-    MEASURE,
-    OF_AMOUNTS,
-    OF_GROUPS,
-    OVERLAP,
-    check_certificate,
-    check_rows,
-    check_terms,
-    digest_of,
-    installed,
-    plain_terms,
-    write,
+from fairpca._utils.files import writing
+from fairpca._utils.schema import (
+    ATTRIBUTE_KIND,
+    LABEL,
+    NUMBER,
+    POSITIVE,
+    PROBABILITY,
+    TABLE,
+    TABLES,
+    TEXT,
+    TEXT_OR_TEXTS,
+    TEXTS,
+    Kind,
+    check_fields,
+    is_number,
+    list_of,
+    or_null,
+    parse,
+    whole,
 )
+from fairpca.comparison import Terms, plain_errors
+from fairpca.inference import LEAST_ROWS
+from fairpca.release import AnyClassifierBound
+from fairpca.rows import Overlap
+from fairpca.versions import environment
 
 if TYPE_CHECKING:
     from fairpca.auditing._result import AuditResult
 
-UNCHECKED = (
-    "it could not be checked whether these rows were in the fit: {} does not know its rows. Pass fitted_rows=, "
-    "the rows of the fit or the file that lies beside the model, or trust_rows=True if you know that they were not"
+SCHEMA = 2
+"""Grows with every change of the fields."""
+
+MOST_BYTES = 10 * 2**20
+"""A file beyond is refused; a certificate has a few thousand."""
+
+DIGEST = Kind(
+    "a SHA-256 in hexadecimal digits",
+    lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
+)
+CONFIDENCE = Kind("a number from 0.5 to less than 1", lambda value: is_number(value) and 0.5 <= value < 1)
+SOME_TABLES, COUNTS = list_of("tables", TABLE, least=1), list_of("whole numbers", whole(0))
+
+TERMS: dict[str, Kind] = {
+    "fairness": TEXT,
+    "favourable": LABEL,
+    "sensitive": TEXT,
+    "sensitive_kind": TEXT_OR_TEXTS,
+    "min_group_size": whole(2),
+    "small_groups": TEXT,
+    "missing": TEXT,
+}
+
+MEASURE: dict[str, Kind] = {
+    "name": TEXT,
+    "attribute": TEXT,
+    "among": TEXT,
+    "kind": ATTRIBUTE_KIND,
+    "n_rows": whole(1),
+    "sides": COUNTS,
+    "weight": POSITIVE,
+    "mmd2": NUMBER,
+    "mmd2_error": NUMBER,
+    "chance_level": NUMBER,
+    "unbiased": NUMBER,
+    "p_value": PROBABILITY,
+    "p_value_scales": PROBABILITY,
+    "upper_bound": NUMBER,
+    "finite_sample_bound": or_null(NUMBER),
+}
+
+ADVERSARY: dict[str, Kind] = {"attribute": TEXT, "adversary": TEXT, "n_rows": whole(1), "p_value": PROBABILITY}
+OVERLAP: dict[str, Kind] = {"found": whole(0), "by_chance": NUMBER, "share": or_null(NUMBER)}
+ANY_CLASSIFIER: dict[str, Kind] = {"upper_bound": PROBABILITY, "balanced_accuracy": PROBABILITY}
+
+PROMISED: dict[str, Kind] = {
+    "name": TEXT,
+    "attribute": TEXT,
+    "among": TEXT,
+    "n_rows": whole(1),
+    "sides": COUNTS,
+    "distance": PROBABILITY,
+    "slack": POSITIVE,
+    "upper_bound": PROBABILITY,
+    "accuracy": PROBABILITY,
+}
+
+CHOSEN = (
+    "The level is the finest of those that were passed: from the coarsest to finer ones, as long as the bound was at "
+    "most the target, which was fixed before. The rows were used neither to fit nor to choose anything else."
 )
 
 
+def only(kind: Kind) -> dict[str, Kind]:
+    """Return what a field of a certificate has to know: in its place in a file only values of a kind may stand."""
+    return {"kind": kind}
+
+
+class CertificateFile:
+    """A certificate as a file of its fields, with a digest of all of them."""
+
+    _format: ClassVar[str]
+    _measure: ClassVar[dict[str, Kind]]
+    _in_words: ClassVar[tuple[str, ...]] = ()
+    terms: dict[str, Any]
+    measures: list[dict[str, Any]]
+    digest: str
+
+    def with_digest(self) -> Self:
+        """Return it with the digest of what it says now."""
+        return type(self)(**(vars(self) | {"digest": self._digest()}))
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it says something else than when its digest was made."""
+        return self.digest != self._digest()
+
+    def _digest(self) -> str:
+        said = {name: value for name, value in vars(self).items() if name != "digest"}
+        return hashlib.sha256(json.dumps(plain_numbers(said), sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write JSON, in one step.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        """
+        content = {"format": self._format, "schema": SCHEMA} | self._words() | plain_numbers(vars(self))
+        with writing(Path(path)) as temporary:
+            temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_fields(cls, where: str, found: dict[str, Any]) -> Self:
+        """Take the fields of a file, and refuse any others.
+
+        Parameters
+        ----------
+        where : str
+            The file.
+        found : dict
+            What it says.
+        """
+        kinds = {each.name: each.metadata["kind"] for each in fields(cls)}  # type: ignore[arg-type]
+        check_fields(where, found, dict.fromkeys(cls._in_words, TEXT) | kinds)
+        check_terms(where, found["terms"])
+        for number, measure in enumerate(found["measures"]):
+            check_fields(f"{where}, measure {number},", measure, cls._measure)
+        words = {name: found.pop(name) for name in cls._in_words}
+        certificate = cls(**found)
+        if words != certificate._words():
+            raise ValueError(f"{where} was edited: it says in words what its numbers do not say.")
+        return certificate
+
+    def _words(self) -> dict[str, str]:
+        """Return what stands in the file beside the fields, for those who read it."""
+        return {}
+
+
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(CertificateFile):
     """What was shown of a model on rows that it had not seen, and all that is needed to show it again.
 
     It holds nothing of any single row. Nobody signs it: what it says is worth as much as `fairpca.verify` finds. Its
@@ -77,23 +215,26 @@ class Certificate:
         SHA-256 of all of this.
     """
 
-    model: str | None
-    name: str | None
-    n_components: int
-    terms: dict[str, Any]
-    measures: list[dict[str, Any]]
-    adversaries: list[dict[str, Any]]
-    any_classifier: dict[str, Any] | None
-    p_value: float
-    overlap: dict[str, Any] | None
-    bandwidth: float
-    confidence: float
-    n_rows: int
-    rows: str | None
-    seed: int
-    n_permutations: int
-    versions: dict[str, str]
-    digest: str = ""
+    _format = "fairpca certificate"
+    _measure = MEASURE
+
+    model: str | None = field(metadata=only(or_null(DIGEST)))
+    name: str | None = field(metadata=only(or_null(TEXT)))
+    n_components: int = field(metadata=only(whole(1)))
+    terms: dict[str, Any] = field(metadata=only(TABLE))
+    measures: list[dict[str, Any]] = field(metadata=only(SOME_TABLES))
+    adversaries: list[dict[str, Any]] = field(metadata=only(TABLES))
+    any_classifier: dict[str, Any] | None = field(metadata=only(or_null(TABLE)))
+    p_value: float = field(metadata=only(PROBABILITY))
+    overlap: dict[str, Any] | None = field(metadata=only(or_null(TABLE)))
+    bandwidth: float = field(metadata=only(POSITIVE))
+    confidence: float = field(metadata=only(CONFIDENCE))
+    n_rows: int = field(metadata=only(whole(1)))
+    rows: str | None = field(metadata=only(or_null(DIGEST)))
+    seed: int = field(metadata=only(whole(0, 2**31 - 1)))
+    n_permutations: int = field(metadata=only(whole(19, 10**7)))
+    versions: dict[str, str] = field(metadata=only(TEXTS))
+    digest: str = field(default="", metadata=only(TEXT))
 
     @classmethod
     def of(cls, audit: "AuditResult", name: str | None = None, trust_rows: bool = False) -> "Certificate":
@@ -114,19 +255,18 @@ class Certificate:
                 "a certificate names its model by a fingerprint, which arrays of components and fitted estimators that "
                 "have learned numbers and texts have; name= certifies anything else, such as an embedding, by its name."
             )
-        check_overlap(origin.overlap, trust_rows, "the reduction")
+        if why := why_not_new(origin.overlap, trust_rows, "the reduction"):
+            raise ValueError(f"{why}{':' if origin.training_rows else ';'} no certificate.")
         for measure in audit.measures:
             check_rows(measure)
         bound, overlap = audit.any_classifier, origin.overlap
-        found = cls(
+        return cls(
             model=origin.model,
             name=name,
             n_components=audit.n_components,
             terms=plain_terms(origin.terms),
             measures=[_chosen(measure, MEASURE) | {"sides": list(measure["sides"])} for measure in audit.measures],
-            adversaries=[
-                _chosen(each, ADVERSARY | (OF_AMOUNTS if "r2" in each else OF_GROUPS)) for each in audit.adversaries
-            ],
+            adversaries=[_chosen(each, kinds_of_adversary(each)) for each in audit.adversaries],
             any_classifier=None if bound is None else {each: float(getattr(bound, each)) for each in ANY_CLASSIFIER},
             p_value=audit.p_value,
             overlap=None if overlap is None else {each: getattr(overlap, each) for each in OVERLAP},
@@ -137,8 +277,7 @@ class Certificate:
             seed=origin.seed,
             n_permutations=audit.n_permutations,
             versions=installed(),
-        )
-        return replace(found, digest=digest_of(asdict(found)))
+        ).with_digest()
 
     @property
     def upper_bound(self) -> float:
@@ -146,53 +285,42 @@ class Certificate:
         return max(float(measure["upper_bound"]) for measure in self.measures)
 
     @property
-    def is_edited(self) -> bool:
-        """Whether it says something else than when its digest was made."""
-        return self.digest != digest_of(asdict(self))
-
-    @property
     def failed(self) -> str:
         """That and how groups could be told apart in the audit, or nothing."""
         return told_apart(self.p_value, self.adversaries, self.confidence)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write JSON, in one step.
-
-        Parameters
-        ----------
-        path : path
-            Where to.
-        """
-        write(path, asdict(self))
-
     @classmethod
-    def from_fields(cls, where: str, fields: dict[str, Any]) -> "Certificate":
+    def from_fields(cls, where: str, found: dict[str, Any]) -> Self:
         """Take the fields of a file, and refuse any others.
 
         Parameters
         ----------
         where : str
             The file.
-        fields : dict
+        found : dict
             What it says.
         """
-        check_certificate(where, fields)
-        check_terms(where, fields["terms"])
-        for measure in fields["measures"]:
+        certificate = super().from_fields(where, found)
+        for number, each in enumerate(certificate.adversaries):
+            check_fields(f"{where}, adversary {number},", each, kinds_of_adversary(each))
+        for name, kinds in (("overlap", OVERLAP), ("any_classifier", ANY_CLASSIFIER)):
+            if found[name] is not None:
+                check_fields(f"{where}, {name},", found[name], kinds)
+        if certificate.model is None and certificate.name is None:
+            raise ValueError(f"{where} names no model.")
+        for measure in certificate.measures:
             check_rows(measure)
             measure.update({name: math.nan for name, value in measure.items() if value is None})
-        return cls(**fields)
+        return certificate
 
     def __str__(self) -> str:
-        called = f"{self.name!r}" if self.model is None else f"the model {self.model[:12]}"
+        called = repr(self.name) if self.model is None else f"the model {self.model[:12]}"
         trusted = " as the auditor says" if self.overlap is None else _words_on_overlap(self.overlap)
         lines = [
             f"Certificate for {called} of {self.n_components} components, from {self.n_rows} rows that were not used "
             f"to fit,{trusted}. With {100 * self.confidence:g} % confidence the MMD^2 of people like them is at most:"
         ]
-        for measure in self.measures:
-            rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
-            lines.append(f"  {measure['name']} ({rows} rows): {measure['upper_bound']:.2g}")
+        lines += [f"  {each['name']} ({rows_of(each)} rows): {each['upper_bound']:.2g}" for each in self.measures]
         if self.any_classifier is not None:
             lines.append(
                 f"No decision made from it alone has a gap above {self.any_classifier['upper_bound']:.3g}, and no "
@@ -206,68 +334,167 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Verification:
-    """What rows say of a certificate.
+class PromiseCertificate(CertificateFile):
+    """What is promised of a release, and all that is needed to show it again.
+
+    It holds nothing of any single row. Nobody signs it: what it says is worth as much as `fairpca.verify` finds.
 
     Attributes
     ----------
-    holds : bool
-        Whether these rows, with this model, show what was certified.
-    differences : list of str
-        Why not: a sentence for each reason.
-    same_model : bool or None
-        Whether it is the model that was certified; None of what is known by its name only.
-    same_rows : bool or None
-        Whether they are the rows that were audited, in their order; None where that is unknown.
-    upper_bound : float
-        U of the worst measure, from these rows; of the audited rows of a release, which chose its level, the target.
-    mmd2 : float or None
-        MMD^2 of the same measure; None of a release.
-    certified : float
-        The U of the certificate, or the target of a release.
+    release : str
+        SHA-256 of all that released data depend on: of the reduction, the places, and how they are merged.
+    kind : str
+        Of the release: "cells" or "task".
+    target : float
+        The total variation distance between groups that is not exceeded.
+    n_cells, n_levels : int
+        Cells that are told apart, and levels that were looked at until they were found.
+    against : str
+        Of more than two groups, who is compared with whom.
+    terms : dict
+        How people were compared.
+    measures : list of dict
+        What was compared, see `AnyClassifierBound.measures`.
     confidence : float
-        Of both.
+        Of the promise.
+    slack_kind : str
+        For which kind of weights it holds.
     n_rows : int
-        Rows that were looked at.
-    overlap : Overlap or None
-        How many of them were in the fit; None where that could not be checked.
-    failed : str
-        That and how groups can be told apart, by the certificate or on these rows; empty where they cannot.
-    audit : AuditResult or None
-        The audit of these rows; None of a release.
+        Rows that it was shown on.
+    rows : str or None
+        SHA-256 of these rows, where they were a table of numbers in memory.
+    versions : dict of str to str
+        Of the packages.
+    digest : str
+        SHA-256 of all of this.
     """
 
-    holds: bool
-    differences: list[str]
-    same_model: bool | None
-    same_rows: bool | None
-    upper_bound: float
-    mmd2: float | None
-    certified: float
-    confidence: float
-    n_rows: int
-    overlap: Any = None
-    failed: str = ""
-    audit: "AuditResult | None" = None
+    _format = "fairpca promise"
+    _measure = PROMISED
+    _in_words = ("promise", "chosen")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain types, without the audit."""
-        return asdict(replace(self, audit=None)) | {"audit": None if self.audit is None else self.audit.to_dict()}
+    release: str = field(metadata=only(DIGEST))
+    kind: str = field(metadata=only(TEXT))
+    target: float = field(metadata=only(PROBABILITY))
+    n_cells: int = field(metadata=only(whole(1)))
+    n_levels: int = field(metadata=only(whole(1)))
+    against: str = field(metadata=only(TEXT))
+    terms: dict[str, Any] = field(metadata=only(TABLE))
+    measures: list[dict[str, Any]] = field(metadata=only(SOME_TABLES))
+    confidence: float = field(metadata=only(CONFIDENCE))
+    slack_kind: str = field(metadata=only(TEXT))
+    n_rows: int = field(metadata=only(whole(1)))
+    rows: str | None = field(metadata=only(or_null(DIGEST)))
+    versions: dict[str, str] = field(metadata=only(TEXTS))
+    digest: str = field(default="", metadata=only(TEXT))
+
+    @property
+    def bound(self) -> AnyClassifierBound:
+        """What follows: no decision has a larger gap, and no classifier tells groups better."""
+        return AnyClassifierBound(
+            upper_bound=self.target,
+            confidence=self.confidence,
+            measures=self.measures,
+            slack_kind=self.slack_kind,
+            notion=self.terms["fairness"],
+            n_rows=self.n_rows,
+            n_levels=self.n_levels,
+        )
+
+    def _words(self) -> dict[str, str]:
+        return {"promise": str(self), "chosen": CHOSEN}
 
     def __str__(self) -> str:
-        which = {True: "the audited rows", False: "other rows than the audited", None: "whether audited is not known"}
-        rows = f"{self.n_rows} rows ({which[self.same_rows]})"
-        if not self.holds:
-            reasons = [*self.differences, *([self.failed] if self.failed else [])]
-            return "\n".join([f"NOT confirmed by {rows}:", *(f"  - {sentence}" for sentence in reasons)])
-        what = "a distance between groups" if self.mmd2 is None else "an MMD^2"
-        whose = "it is of this name, as the caller says" if self.same_model is None else "it is this model"
-        trusted = "" if self.overlap is not None else " That they were not in the fit is what the caller says."
-        failed = f" But {self.failed[0].lower()}{self.failed[1:]}" if self.failed else ""
-        return (
-            f"The certificate holds: {whose}, and {rows} show {what} of at most {self.upper_bound:.2g} with "
-            f"{100 * self.confidence:g} % confidence, where {self.certified:.2g} was certified.{trusted}{failed}"
+        return str(self.bound)
+
+
+def load_certificate(path: str | os.PathLike[str]) -> Certificate | PromiseCertificate:
+    """Read a certificate; nothing in the file is run.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save` of a certificate, or `fairpca fit`, has written.
+
+    Returns
+    -------
+    certificate : Certificate or PromiseCertificate
+        What it says of a projection, or of a release. `fairpca.verify` tells whether it holds.
+    """
+    with Path(path).open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{path} has more than {MOST_BYTES >> 20} MB: a certificate has a few thousand bytes.")
+    try:
+        found = parse(content)
+    except ValueError as error:
+        raise ValueError(f"{path} is no certificate: its text cannot be read as JSON ({error}).") from None
+    kinds: dict[Any, type[Certificate | PromiseCertificate]]
+    kinds = {each._format: each for each in (Certificate, PromiseCertificate)}
+    kind = kinds.get(found.pop("format", None)) if isinstance(found, dict) else None
+    if kind is None:
+        raise ValueError(f"{path} is no certificate: it does not say that its format is {Certificate._format!r}.")
+    schema = found.pop("schema", None)
+    if type(schema) is not int or schema != SCHEMA:
+        raise ValueError(f"{path} has the schema {schema!r}; this version of fairpca reads schema {SCHEMA} only.")
+    return kind.from_fields(str(path), found)
+
+
+def plain_numbers(value: Any) -> Any:
+    """Return plain types with null in place of nan, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: plain_numbers(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [plain_numbers(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def installed() -> dict[str, str]:
+    """Return the versions of the packages that numbers depend on."""
+    versions = environment()["versions"]
+    return {package: str(versions[package]) for package in ("fairpca", "numpy", "scipy", "scikit-learn")}
+
+
+def rows_of(measure: dict[str, Any]) -> str:
+    """Return the numbers of rows on each side of a measure, or of all where there are no sides, in words."""
+    return " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
+
+
+def check_rows(measure: dict[str, Any]) -> None:
+    """Refuse a measure of which so few rows say nothing."""
+    if min(measure["sides"] or [measure["n_rows"]]) < LEAST_ROWS:
+        raise ValueError(
+            f"{measure['name']} compares {rows_of(measure)} rows, and fewer than {LEAST_ROWS} on a side say nothing of "
+            "the population: no certificate. Audit more rows, or leave out or merge small groups (small_groups=)."
         )
+
+
+def check_terms(where: str, terms: dict[str, Any]) -> None:
+    """Refuse comparisons that this version does not know."""
+    # That groups are recorded wrongly is said only where they are.
+    kinds = {"attribute_error": TABLE} if "attribute_error" in terms else {}
+    check_fields(f"{where}, terms,", terms, TERMS | kinds)
+    try:
+        Terms.named(**terms)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where} asks for a comparison that is unknown here: {error}") from None
+
+
+def plain_terms(terms: dict[str, Any]) -> dict[str, Any]:
+    """Return how people are compared in plain types, or refuse what has no name."""
+    if not isinstance(terms["fairness"], str):
+        raise ValueError(
+            f"fairness={terms['fairness']!r} cannot travel, for whoever verifies the certificate does not have it; "
+            "only notions that have a name can."
+        )
+    label, kinds = terms["favourable"], terms["sensitive_kind"]
+    label = label.item() if hasattr(label, "item") else label
+    if not (label is None or isinstance(label, str | bool | int | float)):
+        raise ValueError(f"favourable={label!r} cannot be written as plain text; labels that are texts or numbers can.")
+    plain = kinds if isinstance(kinds, str) else {str(name): kind for name, kind in kinds.items()}
+    found = terms | {"favourable": label, "sensitive_kind": plain, "min_group_size": int(terms["min_group_size"])}
+    errors = plain_errors(found.pop("attribute_error"))
+    return found | ({"attribute_error": errors} if errors else {})
 
 
 def told_apart(p_value: float, adversaries: Iterable[dict[str, Any]], confidence: float) -> str:
@@ -291,33 +518,34 @@ def told_apart(p_value: float, adversaries: Iterable[dict[str, Any]], confidence
     return f"The audit failed, for groups can be told apart: {'; '.join(found)}." if found else ""
 
 
-def check_overlap(overlap: Any, trust_rows: bool, who: str) -> None:
-    """Refuse rows of the fit, and rows of which it is not known and not said that they are none.
+def why_not_new(overlap: Overlap | None, trust_rows: bool, who: str) -> str:
+    """Return why rows do not count as new people, and the way out; nothing where they do.
 
     Parameters
     ----------
     overlap : Overlap or None
-        How many were in the fit.
+        How many were in the fit; None where that could not be checked.
     trust_rows : bool
         Whether the caller is trusted where that is not known.
     who : str
         The reduction, in words.
     """
     if overlap is not None and overlap.too_many:
-        raise ValueError(f"{overlap}, and what they show says nothing of new people: no certificate.")
-    if not trust_rows and (overlap is None or not overlap.is_known):
-        raise ValueError(f"{why_unchecked(overlap, who)}; no certificate.")
+        return f"{overlap}, and what they show says nothing of new people"
+    if trust_rows or (overlap is not None and overlap.is_known):
+        return ""
+    if overlap is not None:
+        return f"{overlap}; trust_rows=True says that none were"
+    return (
+        f"it could not be checked whether these rows were in the fit: {who} does not know its rows. Pass fitted_rows=, "
+        "the rows of the fit or the file that lies beside the model, or trust_rows=True if you know that they were not"
+    )
 
 
-def why_unchecked(overlap: Any, who: str) -> str:
-    """Return why it is not known whether rows were in the fit, and the way out.
-
-    Parameters
-    ----------
-    overlap, who
-        See `check_overlap`.
-    """
-    return UNCHECKED.format(who) if overlap is None else f"{overlap}; trust_rows=True says that none were"
+def kinds_of_adversary(record: dict[str, Any]) -> dict[str, Kind]:
+    """Return what is said of an adversary, with how well it predicts amounts or groups."""
+    scores = {"r2": NUMBER} if "r2" in record else {"balanced_accuracy": PROBABILITY, "auc": PROBABILITY}
+    return ADVERSARY | scores
 
 
 def _words_on_overlap(overlap: dict[str, Any]) -> str:
@@ -326,5 +554,5 @@ def _words_on_overlap(overlap: dict[str, Any]) -> str:
     return f" of which {overlap['found']} equal one of the fit, as {overlap['by_chance']:.0f} would by chance"
 
 
-def _chosen(record: dict[str, Any], kinds: dict[str, Any]) -> dict[str, Any]:
+def _chosen(record: dict[str, Any], kinds: dict[str, Kind]) -> dict[str, Any]:
     return {name: record[name] for name in kinds}

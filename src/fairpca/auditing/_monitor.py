@@ -16,14 +16,12 @@ from sklearn.metrics import pairwise_distances_argmin
 from fairpca._utils.files import writing
 from fairpca._utils.schema import parse
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.auditing._certificate import Certificate
+from fairpca.auditing._certificate import Certificate, PromiseCertificate
 from fairpca.auditing._promise import release_of
-from fairpca.auditing._promise_certificate import PromiseCertificate
 from fairpca.auditing._reduction import learned, model_digest, projections
 from fairpca.auditing._watch import CellFeatures, KernelFeatures, Watch
 from fairpca.comparison import NamedSides, People, Terms, check_same_rows
 from fairpca.plots import EvidenceDisplay
-from fairpca.release import Release
 
 FORMAT = "fairpca monitor"
 
@@ -35,9 +33,6 @@ REFERENCE = 5000
 
 CHUNK = 2**11
 """Rows whose features are in memory at a time, and after which there is a point in the picture."""
-
-MOST_POINTS = 1000
-"""Points of the picture that are kept."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +141,16 @@ class Monitor:
                 f"{type(certificate).__name__}."
             )
         self._digest = model_digest(model)
-        promised = isinstance(certificate, PromiseCertificate)
-        if self._digest != (certificate.release if isinstance(certificate, PromiseCertificate) else certificate.model):
+        certified: str | None
+        # What is claimed of each measure, and that as what a witness must not exceed.
+        if isinstance(certificate, PromiseCertificate):
+            certified, self._limits = certificate.release, [certificate.target] * len(certificate.measures)
+            self._what, self._claims = "total variation", self._limits
+        else:
+            certified, self._limits = certificate.model, [each["upper_bound"] for each in certificate.measures]
+            self._what, self._claims = "MMD^2", [math.sqrt(max(0.0, limit)) for limit in self._limits]
+            self._bandwidth = certificate.bandwidth
+        if self._digest != certified:
             raise ValueError("model is another than the certified one: its components, means or scales differ.")
         if certificate.is_edited:
             raise ValueError("the certificate was edited: its digest is of another text.")
@@ -169,25 +172,17 @@ class Monitor:
         self._watches: list[Watch] = []
         self._change: Watch | None = None
         self._landmarks = np.zeros((0, 0))
-        self._cells: FloatArray | None = None
-        if promised:
-            release = release_of(model)
-            assert release is not None
-            self._cells = _released_values(release)
-            self._begin(CellFeatures(self._cells))
+        self._features: KernelFeatures | CellFeatures | None = None
+        self._release = release_of(model) if isinstance(certificate, PromiseCertificate) else None
+        if self._release is not None:
+            level = int(np.flatnonzero(self._release.levels_ == self._release.level_)[0])
+            self._begin(CellFeatures(self._release.places_.values_of(level)))
 
     def _begin(self, features: KernelFeatures | CellFeatures) -> None:
-        measures = self.certificate.measures
-        limit = math.log(len(measures) / self._alpha)
+        limit = math.log(len(self._claims) / self._alpha)
         self._features = features
-        self._watches = [Watch(features, self._claim(measure), limit) for measure in measures]
+        self._watches = [Watch(features, claim, limit) for claim in self._claims]
         self._sum, self._n_reference = np.zeros(len(features)), 0
-
-    def _claim(self, measure: dict[str, Any]) -> float:
-        """Return what the witness of a measure must not exceed."""
-        if isinstance(self.certificate, PromiseCertificate):
-            return self.certificate.target
-        return math.sqrt(max(0.0, measure["upper_bound"]))
 
     def update(self, X: Any, y: Any = None, *, sensitive_features: Any, control_features: Any = None) -> Self:
         """Take people in the order in which they have come; refused are all of them or none.
@@ -214,23 +209,30 @@ class Monitor:
         check_same_rows(X, people.tables)
         rows: AnyArray = projections(self.model, X, least=1)
         sides = self._named.of(people, len(rows))
-        if self._cells is None and self._landmarks.size and rows.shape[1] != self._landmarks.shape[1]:
+        if isinstance(self._features, CellFeatures):
+            rows = self._codes(rows, self._features)
+        elif self._landmarks.size and rows.shape[1] != self._landmarks.shape[1]:
             raise ValueError(f"X has {rows.shape[1]} reduced columns; those before had {self._landmarks.shape[1]}.")
-        if self._cells is not None:
-            is_number = release_of(self.model).output == "codes"  # type: ignore[union-attr]
-            rows = rows[:, 0].astype(np.int64) if is_number else pairwise_distances_argmin(rows, self._cells)
-        if not self._watches:
+        if self._features is None:
             missing = LANDMARKS - len(self._landmarks)
             self._landmarks = np.vstack([self._landmarks.reshape(-1, rows.shape[1]), rows[:missing]])
             self._count(sides[:missing])
             rows, sides = rows[missing:], sides[missing:]
             if len(self._landmarks) == LANDMARKS:
-                self._begin(KernelFeatures(self._landmarks, self.certificate.bandwidth))  # type: ignore[union-attr]
+                self._begin(KernelFeatures(self._landmarks, self._bandwidth))
         for start in range(0, len(rows), CHUNK):
             part = slice(start, start + CHUNK)
+            assert self._features is not None
             self._take(self._features.of(rows[part]), sides[part])
             self._remember()
         return self
+
+    def _codes(self, rows: FloatArray, features: CellFeatures) -> IntArray:
+        """Return the cell of each row of a release."""
+        assert self._release is not None
+        if self._release.output == "codes":
+            return rows[:, 0].astype(np.int64)
+        return np.asarray(pairwise_distances_argmin(rows, features.values))
 
     def _count(self, sides: IntArray) -> None:
         self.n_people_ += len(sides)
@@ -258,18 +260,17 @@ class Monitor:
 
     def _watch_of_all(self) -> Watch:
         """Return bets that people are others than the first: half of alpha is for bets, half for the error of means."""
-        claim = self._features.error(REFERENCE, self._alpha / 2.0)
-        return Watch(self._features, claim, math.log(2.0 / self._alpha), self._sum / REFERENCE)
+        features = self._watches[0].features
+        claim = features.error(REFERENCE, self._alpha / 2.0)
+        return Watch(features, claim, math.log(2.0 / self._alpha), self._sum / REFERENCE)
 
     def _alarm(self, row: int, position: int) -> Alarm:
-        watch, measure = self._watches[position], self.certificate.measures[position]
-        promised = isinstance(self.certificate, PromiseCertificate)
-        what = "total variation" if promised else "MMD^2"
-        shares = self._features.shares(watch.witness, watch.difference)
+        watch = self._watches[position]
+        shares = watch.features.shares(watch.witness, watch.difference)
         names = [f"component {k + 1}" for k in range(len(shares))]
         return Alarm(
-            measure=measure["name"],
-            claim=f"{what} at most {watch.claim if promised else measure['upper_bound']:.2g}",
+            measure=self.certificate.measures[position]["name"],
+            claim=f"{self._what} at most {self._limits[position]:.2g}",
             n_people=self.n_people_ + row + 1,
             confidence=self.certificate.confidence,
             components=_ordered(names, shares),
@@ -289,18 +290,16 @@ class Monitor:
         known = names is not None and len(names) == len(loads)
         return _ordered(list(map(str, names)) if known else [f"column {k}" for k in range(len(loads))], loads)
 
-    def _remember(self) -> None:
+    def _remember(self, most: int = 1000) -> None:
         """Keep a point of the picture; when there are too many, every second, and fewer from then on."""
         if not self._history or self.n_people_ - self._history[-1][0] >= self._step:
             change = (0.0 if self._change is None else self._change.log_wealth) - math.log(2.0)
             self._history.append([self.n_people_, self._log_evidence(), change])
-            if len(self._history) > MOST_POINTS:
-                self._history, self._step = self._history[::2], 2 * max(self._step, self.n_people_ // MOST_POINTS)
+            if len(self._history) > most:
+                self._history, self._step = self._history[::2], 2 * max(self._step, self.n_people_ // most)
 
     def _log_evidence(self) -> float:
-        return max((watch.log_wealth for watch in self._watches), default=0.0) - math.log(
-            len(self.certificate.measures)
-        )
+        return max((watch.log_wealth for watch in self._watches), default=0.0) - math.log(len(self._claims))
 
     @property
     def evidence_(self) -> float:
@@ -408,8 +407,8 @@ class Monitor:
         monitor._step, monitor._history = state["history"]
         if state["landmarks"]:
             monitor._landmarks = np.array(state["landmarks"], dtype=np.float64)
-        if state["watches"] and monitor._cells is None:
-            monitor._begin(KernelFeatures(monitor._landmarks, certificate.bandwidth))  # type: ignore[union-attr]
+        if state["watches"] and monitor._features is None:
+            monitor._begin(KernelFeatures(monitor._landmarks, monitor._bandwidth))
         for watch, saved in zip(monitor._watches, state["watches"], strict=True):
             watch.restore(saved)
         if state["reference"] is not None:
@@ -422,11 +421,6 @@ class Monitor:
 
 def _ordered(names: list[str], shares: FloatArray) -> list[tuple[str, float]]:
     return [(names[k], round(float(shares[k]), 3)) for k in np.argsort(-shares, kind="stable")]
-
-
-def _released_values(release: Release) -> FloatArray:
-    """Return what is released of each cell."""
-    return release.places_.values_of(int(np.flatnonzero(release.levels_ == release.level_)[0]))
 
 
 def _digest_of(state: dict[str, Any]) -> str:

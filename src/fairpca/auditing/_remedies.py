@@ -10,7 +10,7 @@ import numpy as np
 from fairpca._utils.typing import FloatArray
 from fairpca.auditing._adversaries import attempts
 from fairpca.auditing._verdict import ADVERSARY_NAMES, gap_of, listed, points, revealed
-from fairpca.comparison import LARGEST_MMD2, Compared, KnownAttribute, People, Terms, compare
+from fairpca.comparison import LARGEST_MMD2, People, Terms, compare
 from fairpca.rows import dense, is_sparse
 
 Step = tuple[str, ...] | int
@@ -51,38 +51,29 @@ def with_remedies(
     records = [each for each in audit.adversaries if each["attribute"] in attributes]
     if audit.origin.training_rows or not records or model.n_live_components_ < 1:
         return audit
-    compared = compare(people, audit.n_rows, Terms(**audit.origin.terms), LARGEST_MMD2)
-    trial = _Trial.of(max(records, key=gap_of), audit, model, X, compared, most_rows)
-    if trial is None:
-        return audit
+    trial = _Trial(max(records, key=gap_of), audit, model, X, people, most_rows)
     return replace(audit, remedies=trial.remedies(columns, revealing))
 
 
 class _Trial:
-    """An adversary that tries again on changed projections."""
+    """An adversary that tries again on changed projections of some rows that have the attribute."""
 
-    def __init__(self, record: Any, model: Any, X: FloatArray, known: KnownAttribute, seed: int, n_rows: int) -> None:
-        Z = X @ model.components_.T
-        self.record, self.model, self.X, self.Z, self.known, self.seed = record, model, X, Z, known, seed
-        (self.start,), self.variance = self.gaps([Z]), float(Z.var(axis=0).sum())
-        self.some = f" on {len(Z):,} of the rows" if len(Z) < n_rows else ""
-
-    @classmethod
-    def of(cls, record: Any, audit: Any, model: Any, X: Any, compared: Compared, most_rows: int) -> "_Trial | None":
-        """Take some rows that have the attribute."""
-        known = next((each for each in compared.known if each.name == record["attribute"]), None)
-        if known is None:
-            return None
+    def __init__(self, record: Any, audit: Any, model: Any, X: Any, people: People, most_rows: int) -> None:
+        compared = compare(people, audit.n_rows, Terms(**audit.origin.terms), LARGEST_MMD2)
+        known = next(each for each in compared.known if each.name == record["attribute"])
         values = known.values.astype(np.float64)
         rows = np.flatnonzero(~np.isnan(values) & (known.is_continuous | (values >= 0)))
-        n_rows = len(rows)
-        if n_rows > most_rows:
+        self.some = ""
+        if len(rows) > most_rows:
             rows = np.sort(np.random.default_rng(audit.origin.seed).choice(rows, most_rows, replace=False))
+            self.some = f" on {most_rows:,} of the rows"
         table = X if hasattr(X, "shape") else np.asarray(X)
         some = dense(table, rows) if is_sparse(table) else np.asarray(table)[rows]
-        scaled = np.where(model.constant_features_, 0.0, (some.astype(np.float64) - model.mean_) / model.scale_)
-        chosen = KnownAttribute(known.name, known.values[rows], known.is_continuous, known.labels)
-        return cls(record, model, scaled, chosen, audit.origin.seed, n_rows)
+        self.record, self.model, self.seed = record, model, audit.origin.seed
+        self.known = replace(known, values=known.values[rows])
+        self.X = np.where(model.constant_features_, 0.0, (some.astype(np.float64) - model.mean_) / model.scale_)
+        self.Z = self.X @ model.components_.T
+        (self.start,), self.variance = self.gaps([self.Z]), float(self.Z.var(axis=0).sum())
 
     def gaps(self, projections: Sequence[FloatArray]) -> list[float]:
         """Return the gaps that the adversary shows in some projections."""
@@ -96,7 +87,8 @@ class _Trial:
         `enough` of the gap, where that is enough; columns that are known to reveal the attribute are named in any case.
         """
         named = tuple(name for name in dict.fromkeys(revealing) if name in columns)
-        sets = dict.fromkeys([*([named] if named else []), *((name,) for name in self._suspects(columns))])
+        together = [named] if named else []
+        sets = dict.fromkeys([*together, *((name,) for name in self._suspects(columns))])
         n = self.model.n_live_components_
         sizes = [k for k in dict.fromkeys([n - 1, n // 2]) if k > 0]
         tried = [self._without([columns[name] for name in names]) for names in sets] + [self.Z[:, :k] for k in sizes]
@@ -105,7 +97,7 @@ class _Trial:
         helpful = [step for step, gap in left.items() if gap <= enough * self.start]
         single = sorted((step for step in helpful if isinstance(step, tuple) and step != named), key=left.__getitem__)
         fewer = [step for step in helpful if isinstance(step, int)]
-        shown: list[Step] = [*([named] if named else []), *single[:1], *fewer[:1]]
+        shown: list[Step] = [*together, *single[:1], *fewer[:1]]
         shown.sort(key=left.__getitem__)
         return [self._said(step, left[step], after[step], step in helpful) for step in shown]
 

@@ -1,128 +1,76 @@
 """The findings of an audit: what is said of each measure, as numbers and in plain words."""
 # SPDX-License-Identifier: MIT
 
+import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
+from fairpca._utils.checks import check_number
 from fairpca._utils.extras import require
-from fairpca._utils.progress import Say
-from fairpca.auditing._certificate import Certificate
-from fairpca.auditing._gate import Figure, breaches, figures_of
+from fairpca.auditing._certificate import Certificate, rows_of
 from fairpca.auditing._reduction import Origin
 from fairpca.auditing._verdict import Verdict, brief, judge
-from fairpca.comparison import Compared
 from fairpca.exceptions import LimitExceededError
-from fairpca.inference import (
-    ComparedRows,
-    Evidence,
-    PermutationTest,
-    finite_sample_bound,
-    sum_of_squares,
-)
-from fairpca.mmd import EXACT_ROWS, FOUR_SCALES
 from fairpca.plots import AuditDisplay
 from fairpca.release import AnyClassifierBound
 from fairpca.rows import Overlap
 
+OF_TASK = {
+    "demographic_parity": "in positive predictions",
+    "equal_opportunity": "among those of the positive label",
+    "equalized_odds": "at most within a label",
+}
+"""Gaps of a task, in words."""
+
+
+OF_MEASURES = ("mmd2", "unbiased", "excess", "upper_bound", "finite_sample_bound")
+OF_ADVERSARIES = ("auc", "balanced_accuracy", "r2")
+FIGURES = ("promise", *OF_MEASURES, *OF_ADVERSARIES, *OF_TASK, "overlap")
+"""All names; which of them an audit has depends on what was asked of it."""
+
 
 @dataclass(frozen=True)
-class Settings:
-    """How an audit is done.
+class Figure:
+    """A number of an audit that should be small.
 
     Attributes
     ----------
-    adversaries : tuple of str
-        Which.
-    confidence : float
-        Of the bounds.
-    n_permutations : int
-        Number of permutations.
-    bandwidth : "median", float or None
-        sigma; None takes that of the reduction.
-    seed : int
-        With which permutations, frequencies, samples and halves are drawn.
-    say : callable
-        Called with what is being done.
+    name : str
+        By which it is asked for.
+    of : str
+        What it is of, in words.
+    value : float
+        nan where it is not known.
     """
 
-    adversaries: tuple[str, ...]
-    confidence: float
-    n_permutations: int
-    bandwidth: str | float | None
-    seed: int
-    say: Say
+    name: str
+    of: str
+    value: float
 
 
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """What was found of all measures.
+@dataclass(frozen=True)
+class Breach:
+    """A figure above its limit.
 
     Attributes
     ----------
-    records : list of dict
-        One for each measure.
-    p_value : float
-        Family-wise, over measures and scales.
+    figure : Figure
+        The figure.
+    limit : float
+        What it must not exceed.
     """
 
-    records: list[dict[str, Any]]
-    p_value: float
+    figure: Figure
+    limit: float
 
-
-def examine(
-    rows: ComparedRows,
-    compared: Compared,
-    bandwidth: float,
-    settings: Settings,
-    generator: np.random.Generator,
-) -> Findings:
-    """Measure, test and bound everything that is compared.
-
-    Parameters
-    ----------
-    rows : ComparedRows
-        Rows.
-    compared : Compared
-        Who is compared with whom.
-    bandwidth : float
-        sigma.
-    settings : Settings
-        How many permutations, and with which confidence.
-    generator : numpy.random.Generator
-        Draws permutations, frequencies and samples.
-    """
-    confidence = settings.confidence
-    settings.say("measuring")
-    measured = Evidence.of(rows, bandwidth, generator)
-    test = PermutationTest.of(rows, bandwidth, settings.n_permutations, generator, FOUR_SCALES, settings.say)
-    at_bandwidth, over_scales, adjusted = test.at_bandwidth(), test.over_scales(), test.adjusted()
-    records = []
-    for j, known in enumerate(compared.measures):
-        h, error = float(measured.values[j]), float(measured.errors[j])
-        squares = sum_of_squares(measured.features.rows, j)
-        record = known.as_dict() | {
-            "mmd2": h,
-            "mmd2_error": error,
-            "chance_level": float(measured.levels[j]),
-            "excess": float(measured.excesses[j]),
-            "unbiased": float(measured.unbiased[j]),
-            "p_value": float(at_bandwidth[j]),
-            "p_value_scales": float(over_scales[j]),
-            "p_value_adjusted": float(adjusted[j]),
-            "p_value_moments": measured.by_chance(j).p_value(h) if rows.n_rows > EXACT_ROWS else math.nan,
-            "upper_bound": measured.upper_bound(j, known, confidence),
-            "finite_sample_bound": finite_sample_bound(h + error, squares, confidence + known.correction.doubt)
-            if known.kind == "groups"
-            else math.nan,
-            "correction": known.correction.scale,
-            "doubt": known.correction.doubt,
-        }
-        records.append(record)
-    return Findings(records, test.family_wise())
+    def __str__(self) -> str:
+        figure = self.figure
+        of = f" of {figure.of}" if figure.of else ""
+        if math.isnan(figure.value):
+            return f"{figure.name}{of} is not known, and must be at most {self.limit:g}"
+        return f"{figure.name}{of} is {figure.value:.4g}, above {self.limit:g}"
 
 
 @dataclass(frozen=True)
@@ -253,7 +201,18 @@ class AuditResult:
     @property
     def figures(self) -> list[Figure]:
         """All numbers that can be required to be small, see `require`."""
-        return figures_of(self)
+        bound, overlap = self.any_classifier, self.overlap
+        promise = Figure("promise", "any decision", math.nan if bound is None else bound.upper_bound)
+        seen = [] if overlap is None else [Figure("overlap", "these rows and those of the fit", overlap.share)]
+        return [
+            promise,
+            *_figures(OF_MEASURES, self.measures, lambda measure: measure["name"]),
+            *_figures(
+                OF_ADVERSARIES, self.adversaries, lambda r: f"{r['attribute'] or 'the attribute'} by {r['adversary']}"
+            ),
+            *_figures(OF_TASK, self.parity, lambda record: record["attribute"]),
+            *seen,
+        ]
 
     def require(self, **limits: float) -> None:
         """Raise an error where a figure is above its limit.
@@ -317,39 +276,50 @@ class AuditResult:
         return AuditDisplay(self.measures).plot(ax=ax)
 
     def __str__(self) -> str:
-        return text_of(self)
+        lines = [] if self.any_classifier is None else [str(self.any_classifier), ""]
+        lines += [
+            f"Audit of {self.n_rows} rows{_on_fit(self.overlap)}: {self.n_components} components, bandwidth "
+            f"{self.bandwidth:.4g}.",
+            "",
+        ]
+        for measure in self.measures:
+            lines += [*_of_measure(measure, self.confidence), ""]
+        if self.adversaries:
+            lines += ["Adversaries, trained on half of the rows and scored on the others:"]
+            lines += [f"  {_of_adversary(record)}" for record in self.adversaries] + [""]
+        for record in self.parity:
+            lines += [_of_task(record, self.origin.terms["fairness"]), ""]
+        return "\n".join([self.verdict, "", *lines]).rstrip()
 
 
-OF_TASK = {
-    "demographic_parity": "in positive predictions",
-    "equal_opportunity": "among those of the positive label",
-    "equalized_odds": "at most within a label",
-}
-"""Gaps of a task, in words."""
+def _figures(names: Iterable[str], records: Iterable[dict[str, Any]], called: Any) -> Iterator[Figure]:
+    for record in records:
+        yield from (Figure(name, called(record), float(record[name])) for name in names if name in record)
 
 
-def text_of(audit: "AuditResult") -> str:
-    """Return the findings as text.
+def breaches(figures: Iterable[Figure], limits: Mapping[str, float]) -> list[Breach]:
+    """Return the figures that are above their limits, or not known.
 
     Parameters
     ----------
-    audit : AuditResult
-        The findings.
+    figures : iterable of Figure
+        Of an audit.
+    limits : mapping of str to float
+        By the names of figures.
     """
-    lines = [] if audit.any_classifier is None else [str(audit.any_classifier), ""]
-    lines += [
-        f"Audit of {audit.n_rows} rows{_on_fit(audit.overlap)}: {audit.n_components} components, bandwidth "
-        f"{audit.bandwidth:.4g}.",
-        "",
+    listed = list(figures)
+    names = list(dict.fromkeys(figure.name for figure in listed))
+    for name, limit in limits.items():
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            meant = f"; did you mean {near[0]}?" if near else "."
+            raise ValueError(f"this audit has no figure {name!r}; it has {', '.join(names)}{meant}")
+        check_number(name, limit, above=-math.inf)
+    return [
+        Breach(each, limits[each.name])
+        for each in listed
+        if each.name in limits and not each.value <= limits[each.name]
     ]
-    for measure in audit.measures:
-        lines += [*_of_measure(measure, audit.confidence), ""]
-    if audit.adversaries:
-        lines += ["Adversaries, trained on half of the rows and scored on the others:"]
-        lines += [f"  {_of_adversary(record)}" for record in audit.adversaries] + [""]
-    for record in audit.parity:
-        lines += [_of_task(record, audit.origin.terms["fairness"]), ""]
-    return "\n".join([audit.verdict, "", *lines]).rstrip()
 
 
 def _on_fit(overlap: Overlap | None) -> str:
@@ -357,9 +327,8 @@ def _on_fit(overlap: Overlap | None) -> str:
 
 
 def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:
-    rows = " and ".join(map(str, measure["sides"] or [measure["n_rows"]]))
     lines = [
-        f"{measure['name']} ({rows} rows): MMD^2 is {measure['mmd2']:.2g}; random groups of "
+        f"{measure['name']} ({rows_of(measure)} rows): MMD^2 is {measure['mmd2']:.2g}; random groups of "
         f"this size would differ by about {measure['chance_level']:.2g}; excess {measure['excess']:.2g}.",
         f"  p = {brief(measure['p_value'])} at this bandwidth, {brief(measure['p_value_scales'])} over scales from a "
         f"quarter to twice of it, {brief(measure['p_value_adjusted'])} with all measures counted.",
@@ -379,9 +348,16 @@ def _of_measure(measure: dict[str, Any], confidence: float) -> list[str]:
 
 
 def _of_adversary(record: dict[str, Any]) -> str:
+    names = {"linear": "linear model", "svm": "RBF machine", "neighbours": "nearest neighbours"}
     attribute = f" of {record['attribute']}" if record["attribute"] else ""
+    score = (
+        f"R^2 {record['r2']:.3f}"
+        if "r2" in record
+        else f"AUC {record['auc']:.3f}, balanced accuracy {record['balanced_accuracy']:.3f}"
+    )
     return (
-        f"{_adversary(record)}{attribute}: {_score(record)}, p = {brief(record['p_value'])} on {record['n_rows']} rows"
+        f"{names.get(record['adversary'], record['adversary'])}{attribute}: {score}, p = {brief(record['p_value'])} on "
+        f"{record['n_rows']} rows"
     )
 
 
@@ -393,15 +369,3 @@ def _of_task(record: dict[str, Any], notion: Any) -> str:
         f"A logistic regression of the labels is right on {100 * record['accuracy']:.1f} % of the rows; gaps"
         f"{attribute}: {record[own]:.3f} {OF_TASK[own]} (not limited here: {rest})."
     )
-
-
-def _adversary(record: dict[str, Any]) -> str:
-    return {"linear": "linear model", "svm": "RBF machine", "neighbours": "nearest neighbours"}.get(
-        record["adversary"], str(record["adversary"])
-    )
-
-
-def _score(record: dict[str, Any]) -> str:
-    if "r2" in record:
-        return f"R^2 {record['r2']:.3f}"
-    return f"AUC {record['auc']:.3f}, balanced accuracy {record['balanced_accuracy']:.3f}"

@@ -94,7 +94,7 @@ def judge(audit: Any, limit: float = 0.1) -> Verdict:
     fair = _together([each.fair for each in found])
     return Verdict(
         fair,
-        _answer(audit, found, fair, limit),
+        _answer(found, fair, limit),
         _promise(audit),
         _certainty(audit, found),
         _people(audit),
@@ -147,7 +147,7 @@ def revealed(audit: Any, limit: float = 0.1) -> list[str]:
 
 def _attributes(audit: Any, limit: float) -> list["_Attribute"]:
     names = dict.fromkeys([*_of(audit.measures), *_of(audit.adversaries)])
-    return [_Attribute.of(name, audit, limit) for name in names]
+    return [_Attribute(name, audit, limit) for name in names]
 
 
 def _largest(found: Sequence["_Attribute"]) -> float:
@@ -164,64 +164,40 @@ def _together(answers: Sequence[bool | None]) -> bool | None:
     return False if False in answers else None if None in answers else True
 
 
-@dataclass(frozen=True)
 class _Attribute:
     """What is known of the gaps between the groups of one attribute; nan is not known."""
 
-    key: str
-    fair: bool | None
-    shown: float
-    at_most: float
-    width: float
-    best: dict[str, Any] | None
-    sees: bool
-    smooth: float
-    excess: float
-    p_value: float
-    is_finer: bool
-    mean: str
-    task: float
-    task_at_most: float
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.key or "the attribute"
-
-    @classmethod
-    def of(cls, name: str, audit: Any, limit: float) -> "_Attribute":
-        """Measure the gaps of an attribute against a limit."""
+    def __init__(self, key: str, audit: Any, limit: float) -> None:
+        self.key, self.name = key, key or "the attribute"
         alpha = 1.0 - audit.confidence
-        measures = [each for each in audit.measures if each["attribute"] == name]
-        tried = [each for each in audit.adversaries if each["attribute"] == name]
-        amount = any(each["kind"] == "continuous" for each in measures)
-        times = 2.0 if amount else 1.0
-        smooth = max((times * math.sqrt(each["upper_bound"]) for each in measures), default=math.nan)
-        if any(math.isnan(each["upper_bound"]) for each in measures):
-            smooth = math.nan
-        excess = max((times * math.sqrt(max(each["unbiased"], 0.0)) for each in measures), default=0.0)
-        p_value = min((each["p_value_adjusted"] for each in measures), default=1.0)
-        best = max(tried, key=gap_of, default=None)
-        shown = 0.0 if best is None else gap_of(best)
+        measures = [each for each in audit.measures if each["attribute"] == key]
+        tried = [each for each in audit.adversaries if each["attribute"] == key]
+        bounds, unbiased = ([each[name] for each in measures] for name in ("upper_bound", "unbiased"))
+        times = 2.0 if any(each["kind"] == "continuous" for each in measures) else 1.0
+        unknown = not bounds or any(map(math.isnan, bounds))
+        self.smooth = math.nan if unknown else times * math.sqrt(max(bounds))
+        self.excess = times * math.sqrt(max([0.0, *unbiased]))
+        self.p_value = min((each["p_value_adjusted"] for each in measures), default=1.0)
+        self.best = max(tried, key=gap_of, default=None)
+        self.shown = 0.0 if self.best is None else gap_of(self.best)
         sampling = alpha - max((each["doubt"] for each in measures), default=0.0)
         share = sampling / max(len(tried), 1)
-        width = max((_width(each, measures, share) for each in tried), default=math.nan)
+        self.width = max((_width(each, measures, share) for each in tried), default=math.nan)
         # What does not even rank people rightly has a gap of 0, however small its p-value.
         right = [each["p_value"] for each in tried if gap_of(each) > 0.0]
-        sees = bool(right) and min(right) * len(audit.adversaries) < alpha
-        task, task_width = _task(name, audit, measures, share)
-        reveals = (shown > limit and sees) or (excess > limit and p_value < alpha) or task - task_width > limit
+        self.sees = bool(right) and min(right) * len(audit.adversaries) < alpha
+        self.task, width = _task(key, audit, measures, share)
         bound = math.inf if audit.any_classifier is None else audit.any_classifier.upper_bound
-        within = smooth <= limit and shown + width <= limit and not task + task_width > limit
-        fair = True if within or bound <= limit else False if reveals else None
-        detected = [each for each in measures if each["p_value_adjusted"] < alpha]
-        is_finer = all(each["p_value"] >= alpha for each in detected)
+        self.at_most = bound if math.isnan(self.width) and bound < math.inf else min(self.shown + self.width, bound)
+        self.task_at_most = min(self.task + width, bound)
+        by_test = self.excess > limit and self.p_value < alpha
+        reveals = (self.shown > limit and self.sees) or by_test or self.task - width > limit
+        within = self.smooth <= limit and self.shown + self.width <= limit and not self.task + width > limit
+        self.fair = True if within or bound <= limit else False if reveals else None
+        self.is_finer = all(each["p_value"] >= alpha for each in measures if each["p_value_adjusted"] < alpha)
         # Of more than two groups adversaries are judged by means over groups.
         compared = {each["name"].removesuffix(f" among {each['among']}") for each in measures}
-        mean = " in the mean over groups" if len(compared) > 1 else ""
-        at_most = bound if math.isnan(width) and bound < math.inf else min(shown + width, bound)
-        of_task = task, min(task + task_width, bound)
-        return cls(name, fair, shown, at_most, width, best, sees, smooth, excess, p_value, is_finer, mean, *of_task)
+        self.mean = " in the mean over groups" if len(compared) > 1 else ""
 
     def sentence(self, audit: Any) -> str:
         """Say what was found, with its size first and whether it is detectable last."""
@@ -311,7 +287,7 @@ def _learnable(audit: Any) -> bool:
     return all(min(each["sides"] or [each["n_rows"] // 2]) >= LEARNABLE for each in audit.measures)
 
 
-def _answer(audit: Any, found: Sequence[_Attribute], fair: bool | None, limit: float) -> str:
+def _answer(found: Sequence[_Attribute], fair: bool | None, limit: float) -> str:
     most = f"{points(limit)} points"
     if fair:
         return f"Fair enough for {_listed(found)}: no gap between groups is above {most}, as far as the promise goes."
@@ -352,8 +328,7 @@ def _certainty(audit: Any, found: Sequence[_Attribute]) -> str:
     known += [f"gaps of the adversaries at most {points(max(predicted))} points"] if predicted else []
     task = [each.task_at_most for each in found if not math.isnan(each.task_at_most)]
     known += [f"gaps in predictions of the label at most {points(max(task))} points"] if task else []
-    listed = ", ".join(known[:-1]) + " and " * (len(known) > 1) + known[-1] if known else ""
-    return f"with {sure} confidence {listed}." if known else "these groups are too small to say anything."
+    return f"with {sure} confidence {listed(known)}." if known else "these groups are too small to say anything."
 
 
 def _people(audit: Any) -> str:

@@ -14,9 +14,6 @@ from fairpca._utils.typing import FloatArray, IntArray
 FRACTIONS = (0.0, 0.25, 0.5, 1.0)
 """Bets are these parts of the largest. The wealth is divided among them equally at first."""
 
-SETTLED = 1000
-"""After bet t a part 1 / (t + 1000) of the wealth is divided anew, so that no way to bet is lost before its time."""
-
 LARGEST_BLOCK = 32
 """People of a block at most: of larger ones the means are hardly better, and the best bet is the largest anyway."""
 
@@ -222,7 +219,8 @@ class Watch:
         self._silent = not self.witness.any()
         self._compared_with = 0.0 if self.reference is None else float(self.reference @ self.witness)
 
-    def _bet(self) -> None:
+    def _bet(self, settled: int = 1000) -> None:
+        """Close a block: after bet t a part 1 / (t + settled) of the wealth is divided anew, so that no bet is lost."""
         (first, second), (m, n) = self.open_sums, self.open_counts
         self.open_sums, self.open_counts = [0.0, 0.0], [0, 0]
         if self._silent:
@@ -237,7 +235,7 @@ class Watch:
             share * (1.0 + largest * min(1.0, fraction * scale) * payoff)
             for share, fraction in zip(self.shares, FRACTIONS, strict=True)
         ]
-        total, anew = sum(grown), 1.0 / (self.n_bets + SETTLED)
+        total, anew = sum(grown), 1.0 / (self.n_bets + settled)
         self.log_wealth += math.log(total)
         self.shares = [(1.0 - anew) * each / total + anew / len(FRACTIONS) for each in grown]
         self.n_bets += 1

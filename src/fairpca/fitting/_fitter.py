@@ -162,7 +162,7 @@ class Chance:
             # MMD^2 of a mean of kernels is the mean of theirs.
             return replace(by_scale, values=by_scale.values.mean(axis=0, keepdims=True)).family_wise()
         features = FeatureRows.draw(measured, bandwidth, generator, factors)
-        p_values = [features.by_chance(j)[0].p_value(mmd2) for j, mmd2 in enumerate(mmd2s.tolist())]
+        p_values = [features.by_chance(j).p_value(mmd2) for j, mmd2 in enumerate(mmd2s.tolist())]
         return min(1.0, len(p_values) * min(p_values))
 
     def _measured(self, components: FloatArray) -> ComparedRows:

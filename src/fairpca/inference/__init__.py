@@ -18,11 +18,8 @@ from fairpca.inference._evidence import (
     measure_in_blocks as measure_in_blocks,
     mmd2_of_all_pairs as mmd2_of_all_pairs,
     sampling_levels as sampling_levels,
-    sum_of_squares as sum_of_squares,
     upper_bound as upper_bound,
 )
-from fairpca.inference._permutation import (
-    PermutationTest as PermutationTest,
-)
+from fairpca.inference._permutation import PermutationTest as PermutationTest
 from fairpca.inference._spectrum import FeatureRows as FeatureRows, Spectrum as Spectrum
 from fairpca.inference._two_sample import TwoSampleResult as TwoSampleResult, two_sample as two_sample

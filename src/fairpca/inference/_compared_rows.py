@@ -129,10 +129,6 @@ class ComparedRows:
         """Return which rows a measure compares."""
         return np.asarray(self.columns_of(measure).any(axis=1))
 
-    def is_dense(self, measure: int) -> bool:
-        """Tell whether a measure is of a continuous attribute."""
-        return measure in self.comparison.dense_owner
-
     def sample(self, size: int, generator: np.random.Generator) -> "ComparedRows":
         """Return random rows, every stratum with a fair share, that stand for all: they have the masses of those.
 

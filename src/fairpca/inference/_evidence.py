@@ -80,11 +80,8 @@ def sampling_levels(rows: ComparedRows, bandwidth: float, factors: Sequence[floa
     factors : sequence of float, default=(1.0,)
         The kernel is the mean of those of bandwidths sigma times these.
     """
-    levels = np.zeros(rows.comparison.n_measures)
-    for measure in range(len(levels)):
-        of_measure = _of_dependence if rows.is_dense(measure) else _of_sides
-        levels[measure] = of_measure(rows, measure, bandwidth, factors)
-    return levels
+    measures, continuous = range(rows.comparison.n_measures), rows.comparison.dense_owner
+    return np.array([(_of_dependence if j in continuous else _of_sides)(rows, j, bandwidth, factors) for j in measures])
 
 
 def chance_deviations(rows: ComparedRows, bandwidth: float, factors: Sequence[float] = (1.0,)) -> FloatArray:
@@ -132,9 +129,8 @@ def _of_sides(rows: ComparedRows, measure: int, bandwidth: float, factors: Seque
     for column in rows.columns_of(measure).T:
         for side in sides_of(column):
             weights = np.abs(column[side])
-            level += float(rows.shares[side] @ weights**2) * (
-                1.0 - _mean_kernel(rows.Z[side], weights, bandwidth, factors)
-            )
+            distance = 1.0 - _mean_kernel(rows.Z[side], weights, bandwidth, factors)
+            level += float(rows.shares[side] @ weights**2) * distance
     return level
 
 
@@ -347,10 +343,6 @@ class Evidence:
         """Unbiased estimates of what the population has."""
         return self.values - self.sampling
 
-    def by_chance(self, j: int) -> Spectrum:
-        """Return the spectrum under which a measure varies if attributes are permuted."""
-        return self.features.by_chance(j)[0]
-
     def by_sampling(self, j: int, known: Measure) -> Spectrum:
         """Return the spectrum under which a measure varies from sample to sample of the population.
 
@@ -361,7 +353,12 @@ class Evidence:
         known : Measure
             What is known of it.
         """
-        return self.features.by_sides(j) if known.kind == "groups" else self.by_chance(j)
+        return self.features.by_sides(j) if known.kind == "groups" else self.features.by_chance(j)
+
+    def finite_sample_bound(self, j: int, confidence: float) -> float:
+        """Return the bound of `fairpca.inference.finite_sample_bound`."""
+        squares = sum_of_squares(self.features.rows, j)
+        return finite_sample_bound(float(self.values[j] + self.errors[j]), squares, confidence)
 
     def upper_bound(self, j: int, known: Measure, confidence: float) -> float:
         """Return U, see `fairpca.inference.upper_bound`; nan where a side has too few rows to say anything.

@@ -1,7 +1,7 @@
 """Permutation tests: MMD^2 of everything that is compared, for attributes as they are and permuted."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 
 from fairpca._utils.progress import Say, say_with
 from fairpca._utils.threads import BLOCK_NUMBERS, MEMORY_NUMBERS, blas_threads_for
-from fairpca._utils.typing import AnyArray, FloatArray, IntArray
+from fairpca._utils.typing import AnyArray, FloatArray
 from fairpca.comparison import MASS
 from fairpca.inference._compared_rows import SAMPLE_ROWS, ComparedRows
 from fairpca.inference._spectrum import N_FREQUENCIES, SobolFeatures
@@ -19,26 +19,6 @@ from fairpca.rows import Rows, strata_of
 
 BLOCK_ROWS = 2**15
 """Rows of a block, within which attributes of many rows are permuted: all permutations of a block fit into memory."""
-
-
-def permutations(classes: IntArray, n_draws: int, generator: np.random.Generator) -> Iterator[IntArray]:
-    """Yield `n_draws` orders of rows in which rows of a class have changed places.
-
-    Parameters
-    ----------
-    classes : ndarray of int of shape (n,)
-        The class of each row.
-    n_draws : int
-        How many.
-    generator : numpy.random.Generator
-        Draws them.
-    """
-    members = [np.flatnonzero(classes == each) for each in np.unique(classes)]
-    order = np.arange(len(classes))
-    for _ in range(n_draws):
-        for rows in members:
-            order[rows] = generator.permutation(rows)
-        yield order
 
 
 def permuted_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, generator: np.random.Generator) -> AnyArray:
@@ -65,7 +45,11 @@ def permuted_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, gener
     own = rows.columns @ mixing
     columns = np.empty((rows.n_rows, 1 + n_draws, own.shape[1]), dtype=np.float32)
     columns[:, 0] = own
-    for draw, order in enumerate(permutations(rows.classes, n_draws, generator), start=1):
+    members = [np.flatnonzero(rows.classes == each) for each in np.unique(rows.classes)]
+    order = np.arange(rows.n_rows)
+    for draw in range(1, 1 + n_draws):
+        for alike in members:
+            order[alike] = generator.permutation(alike)
         if not rows.has_masses:
             columns[:, draw] = own[order]
             continue
@@ -73,41 +57,6 @@ def permuted_columns(rows: ComparedRows, mixing: FloatArray, n_draws: int, gener
         attached[:, MASS] = rows.attached[:, MASS]
         columns[:, draw] = rows.comparison.sampled(attached).columns.of(attached) @ mixing
     return columns
-
-
-def permuted_values(
-    rows: ComparedRows, bandwidths: Sequence[float], n_draws: int, generator: np.random.Generator, say: Say
-) -> FloatArray:
-    """Return MMD^2 of each measure at each scale, as it is and after permutations.
-
-    Up to 5,000 rows they come from all pairs; of more, from random features, and attributes change places within
-    random blocks of 32,768 rows.
-
-    Parameters
-    ----------
-    rows : ComparedRows
-        Rows.
-    bandwidths : sequence of float
-        The scales.
-    n_draws : int
-        Number of permutations.
-    generator : numpy.random.Generator
-        Draws permutations and frequencies.
-    say : callable
-        Called with how far it is.
-
-    Returns
-    -------
-    values : ndarray of shape (n_scales, n_measures, 1 + n_draws)
-        First as it is. All come from the same arithmetic, so their order can be trusted.
-    """
-    squares = _by_pairs if rows.n_rows <= EXACT_ROWS else _by_features
-    with blas_threads_for(rows.n_rows * (1 + n_draws)):
-        by_column = squares(rows, bandwidths, n_draws, generator, say)
-    values = np.zeros((len(bandwidths), rows.comparison.n_measures, 1 + n_draws))
-    for column, owner in enumerate(rows.informative[1]):
-        values[:, owner] += by_column[:, :, column]
-    return values
 
 
 def _by_pairs(
@@ -239,6 +188,9 @@ class PermutationTest:
     ) -> "PermutationTest":
         """Permute attributes and measure.
 
+        Up to 5,000 rows values come from all pairs; of more, from random features, and attributes change places within
+        random blocks of 32,768 rows. All come from the same arithmetic, so their order can be trusted.
+
         Parameters
         ----------
         rows : ComparedRows
@@ -255,7 +207,12 @@ class PermutationTest:
             Called with how far it is.
         """
         bandwidths = [scale * bandwidth for scale in scales]
-        values = permuted_values(rows, bandwidths, n_draws, generator, say_with(say))
+        squares = _by_pairs if rows.n_rows <= EXACT_ROWS else _by_features
+        with blas_threads_for(rows.n_rows * (1 + n_draws)):
+            by_column = squares(rows, bandwidths, n_draws, generator, say_with(say))
+        values = np.zeros((len(bandwidths), rows.comparison.n_measures, 1 + n_draws))
+        for column, owner in enumerate(rows.informative[1]):
+            values[:, owner] += by_column[:, :, column]
         return cls(values, tuple(scales))
 
     @classmethod

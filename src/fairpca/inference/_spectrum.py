@@ -113,45 +113,6 @@ class SobolFeatures:
         return features
 
 
-def tail_probability(value: float, leading: Sequence[float], first: float, second: float, third: float) -> float:
-    r"""Return P(Q > value) for Q = \sum_i l_i X_i^2 with independent standard normal X_i.
-
-    The leading l_i count one by one. The others are taken for c + a \chi^2_\nu with their three moments. By Imhof's
-    inversion of the characteristic function, with h_j degrees of freedom of each,
-
-    .. math:: P(Q > x) = \frac12 + \frac1\pi \int_0^\infty \frac{\sin \theta(u)}{u \rho(u)} du, \quad
-              \theta = \tfrac12 \sum_j h_j \arctan(l_j u) - \tfrac12 x u, \quad
-              \rho = \prod_j (1 + l_j^2 u^2)^{h_j / 4}.
-
-    Three moments of everything would do in the tail, but not in the middle where few of the l_i are large.
-
-    Parameters
-    ----------
-    value : float
-        x.
-    leading : sequence of float
-        The largest l_i.
-    first, second, third : float
-        Sums of l_i, l_i^2 and l_i^3, of all of them.
-    """
-    if third <= 0.0:
-        return 1.0
-    rough = _by_moments(value, first, second, third)
-    # Of smaller probabilities moments alone say more than the integral.
-    if not len(leading) or rough < 100 * ACCURACY:
-        return rough
-    sizes = np.asarray(leading) / first
-    rest = [max(0.0, total / first**k - float(np.sum(sizes**k))) for k, total in enumerate((first, second, third), 1)]
-    shift, scale, freedom = _matched(*rest)
-    found = _inverted(value / first - shift, np.append(sizes, scale), np.append(np.ones(len(sizes)), freedom))
-    return rough if found is None or found < 100 * ACCURACY else min(1.0, found)
-
-
-def _by_moments(value: float, first: float, second: float, third: float) -> float:
-    shift, scale, freedom = _matched(first, second, third)
-    return float(chi2.sf((value - shift) / scale, freedom))
-
-
 def _matched(first: float, second: float, third: float) -> tuple[float, float, float]:
     """Return c, a and nu of c + a chi^2_nu with sums of l, l^2 and l^3 as given; where there is no more, a constant."""
     if third <= 0.0 or second <= 0.0:
@@ -236,16 +197,36 @@ class Spectrum:
         return math.sqrt(2.0 * self.second)
 
     def p_value(self, value: float) -> float:
-        """Return the probability that the sum of squares is at least a value.
+        r"""Return the probability that the sum of squares Q = \sum_i l_i X_i^2 is at least a value.
 
-        The largest variances count one by one, the others by their three moments, see `tail_probability`.
+        The leading l_i count one by one. The others are taken for c + a \chi^2_\nu with their three moments. By Imhof's
+        inversion of the characteristic function, with h_j degrees of freedom of each,
+
+        .. math:: P(Q > x) = \frac12 + \frac1\pi \int_0^\infty \frac{\sin \theta(u)}{u \rho(u)} du, \quad
+                  \theta = \tfrac12 \sum_j h_j \arctan(l_j u) - \tfrac12 x u, \quad
+                  \rho = \prod_j (1 + l_j^2 u^2)^{h_j / 4}.
+
+        Three moments of everything would do in the tail, but not in the middle where few of the l_i are large.
 
         Parameters
         ----------
         value : float
-            h.
+            x.
         """
-        return tail_probability(value, self.leading, self.first, self.second, self.third)
+        if self.third <= 0.0:
+            return 1.0
+        moments = self.first, self.second, self.third
+        shift, scale, freedom = _matched(*moments)
+        rough = float(chi2.sf((value - shift) / scale, freedom))
+        # Of smaller probabilities moments alone say more than the integral.
+        if not len(self.leading) or rough < 100 * ACCURACY:
+            return rough
+        sizes = np.asarray(self.leading) / self.first
+        rest = [max(0.0, total / self.first**k - float(np.sum(sizes**k))) for k, total in enumerate(moments, 1)]
+        shift, scale, freedom = _matched(*rest)
+        freedoms = np.append(np.ones(len(sizes)), freedom)
+        found = _inverted(value / self.first - shift, np.append(sizes, scale), freedoms)
+        return rough if found is None or found < 100 * ACCURACY else min(1.0, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,8 +259,8 @@ class FeatureRows:
         features = SobolFeatures.draw(rows.Z.shape[1], N_FREQUENCIES, generator)
         return cls(rows, features.shared_by(factors), bandwidth)
 
-    def by_chance(self, measure: int) -> tuple[Spectrum, float]:
-        """Return the spectrum under which a measure varies if attributes are permuted, and its own value.
+    def by_chance(self, measure: int) -> Spectrum:
+        """Return the spectrum under which a measure varies if attributes are permuted.
 
         All rows that take part have one covariance S then, and the columns w of the measure the products A = W'W: the
         covariance of all sums is the Kronecker product of both.
@@ -292,11 +273,9 @@ class FeatureRows:
         rows = np.flatnonzero(self.rows.taking_part(measure))
         columns, masses, shares = self.rows.columns_of(measure)[rows], self.rows.masses[rows], self.rows.shares[rows]
         squares = shares * masses**2
-        sums, covariance = self._moments(rows, columns, masses, squares)
-        n = masses.sum() ** 2 / squares.sum()
-        pooled = Spectrum.of_matrix(covariance / squares.sum() * (n / max(n - 1.0, 1.0)))
-        products = (columns * shares[:, None]).T @ columns
-        return Spectrum.of_matrix(products).times(pooled), float(np.sum(sums**2))
+        covariance = self._covariance(rows, masses, squares) / squares.sum()
+        pooled = Spectrum.of_matrix(covariance * _of_samples(masses, squares))
+        return Spectrum.of_matrix((columns * shares[:, None]).T @ columns).times(pooled)
 
     def by_sides(self, measure: int) -> Spectrum:
         """Return the spectrum under which a measure varies whatever the groups are: each side has its own covariance.
@@ -309,31 +288,31 @@ class FeatureRows:
         total = np.zeros((2 * len(self.features.frequencies.T),) * 2)
         for column in self.rows.columns_of(measure).T:
             for side in sides_of(column):
+                # Each side is a mean with the weights of its rows.
                 weights = np.abs(column[side])
                 squares = self.rows.shares[side] * weights**2
-                # Each side is a mean with the weights of its rows.
-                n = weights.sum() ** 2 / squares.sum()
-                _, covariance = self._moments(side, np.zeros((len(side), 0)), weights, squares)
-                total += covariance * (n / max(n - 1.0, 1.0))
+                total += self._covariance(side, weights, squares) * _of_samples(weights, squares)
         return Spectrum.of_matrix(total)
 
-    def _moments(
-        self, rows: AnyArray, columns: FloatArray, masses: FloatArray, squares: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return sum_i w_i phi_i, and sum_i squares_i (phi_i - mean)(phi_i - mean)' with the mean by masses."""
+    def _covariance(self, rows: AnyArray, masses: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return sum_i squares_i (phi_i - mean)(phi_i - mean)' with the mean by masses."""
         size = 2 * len(self.features.frequencies.T)
-        sums, first, plain = np.zeros((size, columns.shape[1])), np.zeros(size), np.zeros(size)
-        second = np.zeros((size, size))
+        first, plain, second = np.zeros(size), np.zeros(size), np.zeros((size, size))
         for batch in gen_batches(len(rows), SAMPLE_ROWS):
             phi = self.features.of(self.rows.Z[rows[batch]], self.bandwidth)
-            sums += phi.T.astype(np.float64) @ columns[batch]
             first += masses[batch] @ phi
             plain += squares[batch] @ phi
             scaled = phi * np.sqrt(squares[batch]).astype(np.float32)[:, None]
             second += scaled.T @ scaled
         mean = first / masses.sum()
         cross = np.outer(plain, mean)
-        return sums, second - cross - cross.T + squares.sum() * np.outer(mean, mean)
+        return np.asarray(second - cross - cross.T + squares.sum() * np.outer(mean, mean))
+
+
+def _of_samples(masses: FloatArray, squares: FloatArray) -> float:
+    """Return n / (n - 1) for as many rows as count alike."""
+    n = masses.sum() ** 2 / squares.sum()
+    return float(n / max(n - 1.0, 1.0))
 
 
 def _leading_eigenvalues(matrix: FloatArray, count: int = 12) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -209,9 +209,7 @@ class _Stacked:
 
 def _in_memory(X: Any, Y: Any) -> tuple[Rows, Compared]:
     """Return the rows of both samples and who is compared, without a copy of either."""
-    _check_names(X, Y)
-    first, second = _table(X, "X"), _table(Y, "Y")
-    _check_columns(first, second)
+    first, second = _alike(X, Y, _table)
     codes = np.repeat(np.array([0, 1], dtype=np.int8), [len(first), len(second)])
     compared = compare(People(codes), len(codes), GROUPS, LARGEST_MMD2)
     return ArrayRows(cast("AnyArray", _Stacked(first, second)), compared.attached), compared
@@ -226,12 +224,9 @@ def _table(table: Any, argument: str) -> AnyArray:
 def _in_dask(X: Any, Y: Any) -> tuple[Rows, Compared]:
     """Return the same of samples of which one or both are Dask's."""
     array = require("dask.array", "dask")
-    _check_names(X, Y)
-    first, second = (
-        number_blocks(each) if is_dask(each) else array.from_array(_table(each, name))
-        for each, name in ((X, "X"), (Y, "Y"))
+    first, second = _alike(
+        X, Y, lambda each, name: number_blocks(each) if is_dask(each) else array.from_array(_table(each, name))
     )
-    _check_columns(first, second)
     blocks = number_blocks(array.concatenate([first, second]))
     codes = [array.full(len(each), k, chunks=each.chunks[:1], dtype=np.int8) for k, each in enumerate((first, second))]
     compared = compare(People(array.concatenate(codes)), blocks.chunks[0], GROUPS, LARGEST_MMD2)
@@ -241,15 +236,15 @@ def _in_dask(X: Any, Y: Any) -> tuple[Rows, Compared]:
     return rows, compared
 
 
-def _check_names(X: Any, Y: Any) -> None:
+def _alike(X: Any, Y: Any, read: Callable[[Any, str], Any]) -> tuple[Any, Any]:
+    """Return both samples as they are read, if they have the same columns."""
     names = [list(map(str, each.columns)) if hasattr(each, "columns") else None for each in (X, Y)]
     if None not in names and names[0] != names[1]:
         raise ValueError(f"X has the columns {names[0]} and Y has {names[1]}; both need the same in the same order.")
-
-
-def _check_columns(X: Any, Y: Any) -> None:
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; both need the same.")
+    first, second = read(X, "X"), read(Y, "Y")
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(f"X has {first.shape[1]} columns and Y has {second.shape[1]}; both need the same.")
+    return first, second
 
 
 def _float64(Z: AnyArray) -> FloatArray:

@@ -23,7 +23,7 @@ from fairpca.fitting import LinearProjection, variance_kept
 from fairpca.methods._promise import kept_by_release, two_labels
 from fairpca.release import Release
 from fairpca.rows import compressed, dense, is_sparse
-from fairpca.selection import check_parts, one_split, part_of, people_at
+from fairpca.selection import held_out_split, part_of, people_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,8 @@ class Part:
             Who asked for it, for messages.
         """
         compared = self.compared(terms)
-        parts = one_split(share, compared, np.random.default_rng(seed))
-        check_parts(parts, compared, terms.min_group_size, least, asked)
-        first, second = (
-            Part(part_of(self.X, rows), people_at(self.people, rows)) for rows in (parts.fitted, parts.held_out)
-        )
+        parts = held_out_split(share, compared, np.random.default_rng(seed), terms.min_group_size, least, asked)
+        first, second = (Part(part_of(self.X, rows), people_at(self.people, rows)) for rows in parts)
         return first, second
 
 

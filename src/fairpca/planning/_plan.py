@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,6 @@ from fairpca.comparison import LARGEST_MMD2
 from fairpca.planning._population import MOST_ROWS, Population, Sides
 from fairpca.plots import PlanDisplay
 from fairpca.release import least_bound
-
-LEAST_PROJECTIONS = 100
-"""Rows below which a spectrum is noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,12 +183,9 @@ def plan(
     def shown(m: int, n: int) -> float:
         return people.bound(m, n, power, confidence)
 
-    needed = None if epsilon is None else sides.least_showing(epsilon, shown)
-    if epsilon is not None and needed is None:
-        raise ValueError(
-            f"epsilon={epsilon!r} is less than {MOST_ROWS:.0e} rows could show, {shown(*sides.split(MOST_ROWS)):.1e}: "
-            "no audit can certify it."
-        )
+    needed = None
+    if epsilon is not None:
+        needed = sides.least_showing("epsilon", epsilon, shown, ": no audit can certify it")
     supported = None if sides.today is None else shown(*sides.today)
     n_rows = _curve_rows(sides.least_rows, *filter(None, [needed, sides.today]))
     return Plan(
@@ -218,22 +213,19 @@ def _people(n_components: Any, Z: Any, reduction: Any, X: Any, bandwidth: Any) -
     if Z is None and X is None:
         check_integer("n_components", n_components, least=1, most=1000)
         sigma = chosen if isinstance(chosen, float) else None
-        return Population.normal(n_components, sigma), _normal_words(n_components)
+        many = f" in {n_components} dimensions of equal variance; unequal ones act like fewer, which need more rows"
+        return Population.normal(n_components, sigma), f"a normal distribution{many if n_components > 1 else ''}"
     rows = check_array(Z, dtype=np.float64, input_name="Z") if X is None else projections(reduction, X)
     if chosen is None:
         chosen = getattr(reduction, "bandwidth_", None)
     return _population_of(rows, chosen), f"the spread of {len(rows):,} projected rows"
 
 
-def _normal_words(n_components: int) -> str:
-    many = f" in {n_components} dimensions of equal variance; unequal ones act like fewer, which need more rows"
-    return f"a normal distribution{many if n_components > 1 else ''}"
-
-
-def _population_of(Z: FloatArray, bandwidth: Any) -> Population:
-    if len(Z) < LEAST_PROJECTIONS:
+def _population_of(Z: FloatArray, bandwidth: Any, least: int = 100) -> Population:
+    """Return whom projected rows are a sample of; of fewer than `least` the spectrum is noise."""
+    if len(Z) < least:
         raise ValueError(
-            f"{len(Z)} projected rows are too few to know how people are spread; give at least {LEAST_PROJECTIONS}, or "
+            f"{len(Z)} projected rows are too few to know how people are spread; give at least {least}, or "
             "none to plan with a normal distribution."
         )
     if not np.ptp(Z, axis=0).any():
@@ -327,18 +319,10 @@ def plan_promise(
     check_confidence(confidence)
     if target is not None:
         check_number("target", target, above=0.0, below=1.0)
-    needed = None if target is None else {n: _needed(target, sides, n, confidence) for n in N_CELLS}
-    today = sides.today
-    supported = None if today is None else {n: min(1.0, least_bound(*today, confidence, n)) for n in N_CELLS}
+    shown = {n: partial(least_bound, confidence=confidence, n_cells=n) for n in N_CELLS}
+    needed = supported = None
+    if target is not None:
+        needed = {n: sides.least_showing("target", target, of_cells) for n, of_cells in shown.items()}
+    if (today := sides.today) is not None:
+        supported = {n: min(1.0, of_cells(*today)) for n, of_cells in shown.items()}
     return PromisePlan(target, needed, today, supported, confidence)
-
-
-def _needed(target: float, sides: Sides, n_cells: int, confidence: float) -> tuple[int, int]:
-    def shown(m: int, n: int) -> float:
-        return least_bound(m, n, confidence, n_cells)
-
-    needed = sides.least_showing(target, shown)
-    if needed is None:
-        least = shown(*sides.split(MOST_ROWS))
-        raise ValueError(f"target={target!r} is less than {MOST_ROWS:.0e} rows could show, {least:.1e}.")
-    return needed

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -52,51 +53,54 @@ class Sides:
             Rows of both, where shares are given.
         """
         first, second = _pair(groups)
-        if abs(first + second - 1.0) > ROUNDING:
+        if abs(first + second - 1.0) <= ROUNDING:
+            if rows is None:
+                return cls((first, second), None)
+            check_integer("rows", rows, least=2 * LEAST_ROWS)
+            m = round(int(rows) * first)
+            words, today, shares = f"groups={groups!r} of rows={rows}", (m, int(rows) - m), (first, second)
+        else:
             if rows is not None:
                 raise ValueError(f"rows={rows!r} goes with shares; groups={groups!r} counts rows already.")
-            return cls._counted(groups, first, second)
-        if rows is None:
-            return cls((first, second), None)
-        check_integer("rows", rows, least=2 * LEAST_ROWS)
-        m = round(int(rows) * first)
-        today = _enough(f"groups={groups!r} of rows={rows}", m, int(rows) - m)
-        return cls((first, second), today)
-
-    @classmethod
-    def _counted(cls, groups: Any, first: float, second: float) -> "Sides":
-        if first != int(first) or second != int(second):
-            raise ValueError(f"groups={groups!r} must be two counts of rows, or two shares whose sum is 1.")
-        today = _enough(f"groups={groups!r}", int(first), int(second))
-        return cls((first / (first + second), second / (first + second)), today)
+            if first != int(first) or second != int(second):
+                raise ValueError(f"groups={groups!r} must be two counts of rows, or two shares whose sum is 1.")
+            words, today = f"groups={groups!r}", (int(first), int(second))
+            shares = (first / (first + second), second / (first + second))
+        if min(today) < LEAST_ROWS:
+            raise ValueError(
+                f"{words} makes {today[0]} and {today[1]} rows, and with fewer than {LEAST_ROWS} in a group nothing "
+                "can be certified; for shares of yet unknown numbers give two numbers whose sum is 1, such as (0.2, "
+                "0.8)."
+            )
+        return cls(shares, today)
 
     @property
     def least_rows(self) -> int:
         """Rows of both at which the smaller group is just large enough."""
         return math.ceil((LEAST_ROWS - 1) / min(self.shares) + ROUNDING) + 1
 
-    def least_showing(self, target: float, shown: Callable[[int, int], float]) -> tuple[int, int] | None:
-        """Return the least rows in each that show a target, by bisection: more rows show less.
+    def least_showing(
+        self, argument: str, target: float, shown: Callable[[int, int], float], so: str = ""
+    ) -> tuple[int, int]:
+        """Return the least rows in each that show a target; refused is what no sensible number of rows does.
 
         Parameters
         ----------
+        argument : str
+            What the user calls it, for messages.
         target : float
             What is to be shown.
         shown : callable
-            What so many rows in each show.
-
-        Returns
-        -------
-        sizes : tuple of int or None
-            None where no sensible number of rows does.
+            What so many rows in each show: more rows show less.
+        so : str, default=""
+            What follows where none do, for messages.
         """
-        if shown(*self.split(MOST_ROWS)) > target:
-            return None
-        few, enough = self.least_rows - 1, MOST_ROWS
-        while enough - few > 1:
-            middle = (few + enough) // 2
-            few, enough = (few, middle) if shown(*self.split(middle)) <= target else (middle, enough)
-        return self.split(enough)
+        sizes = range(self.least_rows, MOST_ROWS + 1)
+        k = bisect_left(sizes, True, key=lambda n: shown(*self.split(n)) <= target)
+        if k == len(sizes):
+            least = shown(*self.split(MOST_ROWS))
+            raise ValueError(f"{argument}={target!r} is less than {MOST_ROWS:.0e} rows could show, {least:.1e}{so}.")
+        return self.split(sizes[k])
 
     def split(self, n_rows: int) -> tuple[int, int]:
         """Return the rows in each of so many, rounded up."""
@@ -112,15 +116,6 @@ def _pair(groups: Any) -> tuple[float, float]:
         if isinstance(size, bool) or not isinstance(size, Real) or not 0.0 < float(size) < math.inf:
             raise ValueError(f"groups={groups!r} must be two positive numbers: counts, or shares whose sum is 1.")
     return float(first), float(second)
-
-
-def _enough(words: str, m: int, n: int) -> tuple[int, int]:
-    if min(m, n) < LEAST_ROWS:
-        raise ValueError(
-            f"{words} makes {m} and {n} rows, and with fewer than {LEAST_ROWS} in a group nothing can be certified; "
-            "for shares of yet unknown numbers give two numbers whose sum is 1, such as (0.2, 0.8)."
-        )
-    return m, n
 
 
 @dataclass(frozen=True)
@@ -225,6 +220,6 @@ def _spectrum(Z: FloatArray, bandwidth: float) -> Spectrum:
     """Return the spectrum as an audit sees it, of one row: that of halves, divided by 1/m + 1/n."""
     halves = np.arange(len(Z)) % 2
     rows = ComparedRows.of(Z, compare(People(halves), len(Z), Terms(), LARGEST_MMD2))
-    found, _ = FeatureRows.draw(rows, bandwidth, np.random.default_rng(FIXED_SEED)).by_chance(0)
+    found = FeatureRows.draw(rows, bandwidth, np.random.default_rng(FIXED_SEED)).by_chance(0)
     scale = 1.0 / float(np.sum(halves == 0)) + 1.0 / float(np.sum(halves == 1))
     return Spectrum(found.first / scale, found.second / scale**2, found.third / scale**3, found.largest / scale)

@@ -127,6 +127,10 @@ class Sides:
         """Return the difference of the shares of the two groups in each cell."""
         return np.bincount(codes, self.correction.scale * self.weights, minlength=n_codes).astype(np.float64)
 
+    def distance_of_equals(self, n_cells: int) -> float:
+        """Return about what T is over cells where the released groups do not differ."""
+        return self.correction.scale * _distance_of_equals(self.squares, n_cells)
+
     def slack(self, alpha: float, largest_weight: float | None = None) -> float:
         """Return what has to be added to T for a bound with confidence 1 - alpha.
 
@@ -178,7 +182,11 @@ def least_bound(m: int, n: int, confidence: float, n_cells: int = 1) -> float:
     """
     squares = 1.0 / m + 1.0 / n
     slack = _slack(squares, 1.0 / min(m, n), 1.0 - confidence)
-    return slack + EQUAL_GROUPS * math.sqrt((n_cells - 1) * squares)
+    return slack + _distance_of_equals(squares, n_cells)
+
+
+def _distance_of_equals(squares: float, n_cells: int) -> float:
+    return EQUAL_GROUPS * math.sqrt((n_cells - 1) * squares)
 
 
 def constant(heaviest: float, alpha: float) -> float:

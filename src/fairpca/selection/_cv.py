@@ -19,8 +19,8 @@ from fairpca.fitting import Fitter, fit_or_leave, unfitted_copy
 from fairpca.inference import LEAST_ROWS
 from fairpca.path import FairPCAPath, check_decreasing, check_estimator
 from fairpca.rows import is_dask, is_sparse
-from fairpca.selection._held_out import HeldOut, by_position, check_parts, one_split, part_of, people_at
-from fairpca.selection._sequence import certificate_of, fixed_sequence, table_of, why_not
+from fairpca.selection._held_out import HeldOut
+from fairpca.selection._split import by_position, held_out_split, part_of, people_at
 from fairpca.solvers import Solver, solver_from
 
 
@@ -282,18 +282,20 @@ class FairPCACV(TransformerMixin, BaseEstimator):
                 setattr(self, attribute, getattr(model, attribute))
         # Rows that chose the tolerance are no new people either.
         self._seen_rows, compared = whole.seen, whole.compared
-        parts = one_split(self.test_size, compared, np.random.default_rng(seed))
-        check_parts(parts, compared, model.min_group_size, LEAST_ROWS, f"test_size={self.test_size!r}")
+        needed = model.min_group_size, LEAST_ROWS, f"test_size={self.test_size!r}"
+        fitted, held_out = held_out_split(self.test_size, compared, np.random.default_rng(seed), *needed)
         # What was settled on all rows: a part may have fewer distinct values, and need fewer components.
         kinds = next(iter(compared.kinds.values())) if len(compared.kinds) == 1 else compared.kinds
         model.set_params(n_components=whole.data.n_components, sensitive_kind=kinds)
         rows = by_position(X) if is_sparse(X) or hasattr(model, "feature_names_in_") else np.asarray(X)
         labels = people.y if Terms.of(model).notion.needs_labels else None
         known = people.sensitive_features, labels, people.control_features, people.sample_weight
-        of_part = people_at(People(*map(by_position, known)), parts.fitted)
-        notes, models = self._models(model, part_of(rows, parts.fitted), of_part, asked)
-        self.fitted_rows_, self.certified_rows_ = parts.fitted, parts.held_out
-        return notes + self._choose(models, HeldOut.of(rows, compared, parts.held_out, seed))
+        of_part = people_at(People(*map(by_position, known)), fitted)
+        notes, models = self._models(model, part_of(rows, fitted), of_part, asked)
+        self.fitted_rows_, self.certified_rows_ = fitted, held_out
+        assert self.target is not None
+        held = HeldOut.of(rows, compared, held_out, self.target, self.confidence, seed)
+        return notes + self._choose(models, held)
 
     def _models(
         self, model: FairPCA, X: Any, people: People, asked: FloatArray | None
@@ -310,19 +312,16 @@ class FairPCACV(TransformerMixin, BaseEstimator):
 
     def _choose(self, models: list[FairPCA], held: HeldOut) -> list[Note]:
         """Take the loosest model that the held-out rows certify, or the strictest of all."""
-        assert self.target is not None
-        judgements = fixed_sequence(models, held, self.target, self.confidence)
-        certified = [index for index, judgement in judgements.items() if judgement.bound <= self.target]
+        judgements = held.judge_in_turn(models)
+        certified = [index for index, judgement in judgements.items() if judgement.bound <= held.target]
         best = certified[-1] if certified else len(models) - 1
-        self.cv_results_ = table_of(self.tolerances_, models, judgements, held)
+        self.cv_results_ = held.table(self.tolerances_, models, judgements)
         self.best_index_, self.best_estimator_ = best, models[best]
         self.best_score_ = float(self.cv_results_["test_variance"][best])
         self.best_tolerance_, self.bandwidth_ = float(self.tolerances_[best]), models[best].bandwidth_
-        self.certified_, self.certificate_ = bool(certified), None
-        if certified:
-            self.certificate_ = certificate_of(models[best], judgements[best], held, self.target, self.confidence)
-            return []
-        return [(why_not(judgements[best], held, self.target, self.confidence), NotCertifiedWarning)]
+        self.certified_ = bool(certified)
+        self.certificate_ = held.certificate(models[best], judgements[best]) if certified else None
+        return [] if certified else [(held.why_not(judgements[best]), NotCertifiedWarning)]
 
 
 def default_tolerances(fitter: Fitter, solver: Solver, count: int = 10) -> FloatArray:

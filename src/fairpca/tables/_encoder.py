@@ -16,10 +16,9 @@ from fairpca._utils.schema import TEXT, Kind, check_fields, is_number
 from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._cells import Cells
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import MISSING, MISSING_VALUES, suggestion
-from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, PLAIN, Reading
+from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, PLAIN, Cells, Reading
 
 MISSING_NAME = "(missing)"
 """What the category of rows without a value is called in names of features."""

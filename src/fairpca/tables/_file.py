@@ -23,6 +23,10 @@ KEPT_IN_MEMORY = 16 * 2**20
 DAMAGED = "cannot be read: it is damaged or not complete"
 
 
+Progress = Callable[[int, int | None, str], None]
+"""Takes the rows that are done, all rows where that is known, and a word on what is being done."""
+
+
 class TableFile:
     """A table that can be read in batches, as often as needed, in bounded memory.
 

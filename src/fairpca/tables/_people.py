@@ -69,8 +69,7 @@ def weights_of(column: Column) -> FloatArray:
     """Return weights, and refuse what is none."""
     where = f"the weight column {column.name!r}"
     if not column.are_numbers:
-        what = f"{column.first_text[0][:40]!r} in row {column.first_text[1]}" if column.first_text else "no values"
-        raise TableError(f"{where} must hold numbers; it holds {what}.")
+        raise TableError(f"{where} must hold numbers; it holds {column.numerals.first_unread or 'no values'}.")
     values = values_of(column)
     weights = _as_numbers(column, values) if values.dtype == object else values.astype(np.float64)
     if (weights < 0).any():

@@ -16,11 +16,10 @@ from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._cells import plain
 from fairpca.tables._encoder import UNKNOWN, EncodedRows, TableEncoder, tell_of_unknown
-from fairpca.tables._file import TableFile
+from fairpca.tables._file import Progress, TableFile
 from fairpca.tables._options import check_column
-from fairpca.tables._survey import Progress
+from fairpca.tables._reading import plain
 from fairpca.tables._text import arrow
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")

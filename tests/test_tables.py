@@ -263,6 +263,16 @@ def test_kinds_are_told_from_all_rows():
     assert kinds(table, options=TableOptions(most_categories=150))["words"] == "category"
 
 
+@pytest.mark.parametrize("rest", [",5", ""])
+def test_the_mark_of_other_columns_says_what_points_are(rest):
+    """Whole numbers among decimals are read by either mark, and show none."""
+    pay = [f"{1 + k % 7}.{100 + (k * 37 + 11) % 101}" for k in range(60)]
+    rate = [f"{k * 37 % 101}{',5' if k % 2 else rest}" for k in range(60)]
+    found = all_rows({"pay": pay, "rate": rate, "sex": ["f", "m"] * 30})
+    np.testing.assert_array_equal(found.X_train[:, 0], [float(text.replace(".", "")) for text in pay])
+    np.testing.assert_array_equal(found.X_train[:, 1], [float(text.replace(",", ".")) for text in rate])
+
+
 def test_what_columns_become_is_described():
     table = people().assign(work=lambda t: t["work"].where(t.index > 2), same=1)
     rows = {row["column"]: row for row in describe(table, EVERY_ROLE, FILL)}

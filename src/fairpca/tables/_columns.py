@@ -236,8 +236,9 @@ class Column:
     @property
     def mark(self) -> str | None:
         """The decimal mark that its own numbers show; None where they show none."""
-        live = [each for each in self._attempts.values() if each.way in DECIMAL_MARKS and each.n_read]
-        return live[0].way if self.family == "text" and sum(not each.given_up for each in live) == 1 else None
+        attempts = [self._attempts.get(mark, Attempt(mark)) for mark in DECIMAL_MARKS]
+        live = [each.way for each in attempts if each.n_read and not each.given_up]
+        return live[0] if self.family == "text" and len(live) == 1 else None
 
     def compare_marks(self, others: str | None, delimiter: str | None) -> None:
         """Choose the decimal mark of numbers such as 1.234 by that of other columns, or by how files are written.

@@ -634,8 +634,7 @@ def test_what_cannot_be_written_is_refused(tmp_path):
         "does not exist; make it first": {"path": tmp_path / "no" / "out.csv"},
         "is the table itself": {"path": path, "table": path},
         "keep='nam' is no column": {"keep": "nam"},
-        "two columns would be called 'age'": {"keep": "age", "names": ["age"]},
-        "names has 2 entries": {"names": ["a", "b"]},
+        "two columns would be called 'component1'": {"table": table.assign(component1=1), "keep": "component1"},
         "unknown='guess'": {"unknown": "guess"},
         "every row of the table lacks a value": {
             "table": table.assign(age=np.nan),

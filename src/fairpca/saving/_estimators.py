@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -28,12 +28,6 @@ from fairpca.mmd import Scales
 from fairpca.saving._archive import Archive
 from fairpca.saving._values import SOLVER_CLASSES, Decoder, Encoder, check_array
 from fairpca.solvers import STARTS, FitResult, solver_from
-
-if TYPE_CHECKING:
-    from fairpca.baselines import MomentMethod
-    from fairpca.estimator import FairPCA
-
-    Estimator = FairPCA | MomentMethod
 
 KIND = "FairPCA"
 
@@ -160,7 +154,7 @@ OUTPUT = Kind('"default", "pandas", "polars" or null', lambda value: value in (N
 DOCUMENT = {"kind": TEXT, "parameters": TABLE, "learned": TABLE, "output": OUTPUT}
 
 
-def to_archive(model: "Estimator") -> Archive:
+def to_archive(model: Any) -> Archive:
     """Return a fitted FairPCA, or another method, as a document and arrays, which `from_archive` can read.
 
     A callback and a random_state that is a generator are left out: both are for the next fit, and neither is a value.
@@ -191,7 +185,7 @@ def to_archive(model: "Estimator") -> Archive:
     return document, arrays
 
 
-def from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray], name: str = KIND) -> "Estimator":
+def from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray], name: str = KIND) -> Any:
     """Return the fitted model that a document and arrays hold; anything else is a ValueError.
 
     Parameters
@@ -219,7 +213,7 @@ def from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray], name:
     for number, measure in enumerate(learned.get("measures_", ())):
         check_fields(f"measure {number}", measure, MEASURE)
     _check_map(learned)
-    model: Estimator = of_class(**parameters)
+    model = of_class(**parameters)
     _check_parameters(model, *learned["components_"].shape)
     for each, value in learned.items():
         setattr(model, each, value)
@@ -235,7 +229,7 @@ def _class_named(name: str) -> Any:
     return FairPCA if name == KIND else getattr(baselines, name)
 
 
-def _parameters(model: "Estimator") -> dict[str, Any]:
+def _parameters(model: Any) -> dict[str, Any]:
     parameters: dict[str, Any] = model.get_params(deep=False)
     if type(model).__name__ != KIND:
         return parameters
@@ -248,7 +242,7 @@ def _parameters(model: "Estimator") -> dict[str, Any]:
     return parameters | {"callback": None}
 
 
-def _learned_names(model: "Estimator") -> list[str]:
+def _learned_names(model: Any) -> list[str]:
     needed = COMMON | OWN[type(model).__name__]
     learned = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
     unknown = [name for name in learned if name not in needed | OPTIONAL]
@@ -261,7 +255,7 @@ def _learned_names(model: "Estimator") -> list[str]:
     return [name for name in needed | OPTIONAL if name in learned]
 
 
-def _check_parameters(model: "Estimator", n_components: int, n_features: int) -> None:
+def _check_parameters(model: Any, n_components: int, n_features: int) -> None:
     """Refuse parameters that a fit would refuse."""
     try:
         if type(model).__name__ != KIND:

@@ -226,7 +226,7 @@ class Decoder:
             "$array": (TEXT, self._named_array),
             "$floats": (LIST, self._floats),
             "$strings": (NAMES, lambda texts: np.array(texts, dtype=object)),
-            "$status": (STATUS, Status.__getitem__),
+            "$status": (STATUS, lambda name: Status[name]),
         }
 
     def decode(self, value: Any) -> Any:

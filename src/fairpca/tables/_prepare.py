@@ -210,8 +210,7 @@ def prepare(
     >>> prepared.feature_names, prepared.X_train.shape, prepared.X_new.shape
     (['age', 'work=no', 'work=yes'], (2, 3), (2, 3))
     """
-    if isinstance(held_out, bool) or not isinstance(held_out, Real) or not 0 <= float(held_out) < 1:
-        raise ValueError(f"held_out={held_out!r} must be a share of the rows, from 0 to less than 1.")
+    _check_share(held_out)
     check_integer("most_bytes", most_bytes, least=0)
     if dtype not in (None, "float32", "float64", np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} must be 'float32', 'float64' or None.")
@@ -237,6 +236,11 @@ def prepare(
             size = f"the features of {found.table.label} take {n_bytes // 2**20:,} MB"
             raise TableError(f"{size}, and {place.parent} has no room; set TMPDIR to another folder.") from None
         raise
+
+
+def _check_share(share: Any) -> None:
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < 1:
+        raise ValueError(f"held_out={share!r} must be a share of the rows, from 0 to less than 1.")
 
 
 # The first look: what columns are, and whether they can be used

@@ -202,8 +202,7 @@ def _batch(rows: EncodedRows, Z: AnyArray, keep: Sequence[str], *, row_numbers: 
     listed = [(ROW, arrow().array(rows.first_row + 1 + np.flatnonzero(rows.complete)))] if row_numbers else []
     listed += [(name, plain(rows.batch.column(name)).filter(usable)) for name in keep]
     listed += [(f"component{k}", arrow().array(column)) for k, column in enumerate(Z.T, start=1)]
-    names, columns = zip(*listed, strict=True)
-    twice = [name for name, count in Counter(names).items() if count > 1]
+    twice = [name for name, count in Counter(name for name, _ in listed).items() if count > 1]
     if twice:
         raise TableError(f"two columns would be called {twice[0]!r}; keep others.")
-    return arrow().record_batch(columns, names=names)
+    return arrow().record_batch(dict(listed))

@@ -236,8 +236,7 @@ class Column:
     @property
     def mark(self) -> str | None:
         """The decimal mark that its own numbers show; None where they show none."""
-        attempts = [self._attempts.get(mark, Attempt(mark)) for mark in DECIMAL_MARKS]
-        live = [each.way for each in attempts if each.n_read and not each.given_up]
+        live = [each.way for each in self._tried(DECIMAL_MARKS) if each.n_read and not each.given_up]
         return live[0] if self.family == "text" and len(live) == 1 else None
 
     def compare_marks(self, others: str | None, delimiter: str | None) -> None:
@@ -268,13 +267,15 @@ class Column:
     @property
     def _open_mark(self) -> str:
         """A number that both marks read, where no other text says which is right."""
-        marks = [self._attempts.get(mark, Attempt(mark)) for mark in DECIMAL_MARKS]
+        marks = self._tried(DECIMAL_MARKS)
         is_open = not any(each.given_up for each in marks) and marks[0].n_read == marks[1].n_read
         return marks[0].ambiguous if is_open else ""
 
+    def _tried(self, ways: Sequence[str]) -> list[Attempt]:
+        return [self._attempts.get(way, Attempt(way)) for way in ways]
+
     def _best(self, ways: Sequence[str], preferred: str) -> Attempt:
-        attempts = [self._attempts.get(way, Attempt(way)) for way in ways]
-        return max(attempts, key=lambda each: (not each.given_up, each.n_read, each.way == preferred))
+        return max(self._tried(ways), key=lambda each: (not each.given_up, each.n_read, each.way == preferred))
 
     @property
     def dates(self) -> Attempt:
@@ -355,15 +356,11 @@ class Column:
 
     def way_out(self) -> dict[str, Any]:
         """Return options with which it can be used, or is left out."""
-        other = {"decimal": "," if self.numerals.way == "," or self.kind == "ambiguous number" else "."}
-        ways: dict[str, dict[str, Any]] = {
-            "date": {"dates": (self.name,)},
-            "time": {"dates": (self.name,)},
-            "ambiguous date": {"dates": (f"{self.name}=DMY",)},
-            "ambiguous number": other,
-            "decimal mark": other,
-        }
-        return ways.get(self.kind, {"drop": (self.name,)})
+        if self.kind in ("date", "time", "ambiguous date"):
+            return {"dates": (f"{self.name}=DMY" if self.kind == "ambiguous date" else self.name,)}
+        if self.kind in ("ambiguous number", "decimal mark"):
+            return {"decimal": "," if self.numerals.way == "," or self.kind == "ambiguous number" else "."}
+        return {"drop": (self.name,)}
 
     def _count(self, cells: Cells) -> None:
         most, texts = self._options.most_categories, cells.family == "text"

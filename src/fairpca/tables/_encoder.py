@@ -278,9 +278,7 @@ class TableEncoder:
             yield self.encoded(batch, first_row, table.decimal, dtype)
             first_row += batch.num_rows
 
-    def encode(
-        self, table: Any, *, unknown: str = "warn", known: Collection[str] = (), dtype: DTypeLike = np.float64
-    ) -> AnyArray:
+    def encode(self, table: Any, *, unknown: str = "warn", known: Collection[str] = ()) -> AnyArray:
         """Return new rows as numbers, in memory.
 
         Parameters
@@ -292,8 +290,6 @@ class TableEncoder:
             or an error does.
         known : collection of str, default=()
             Other columns that may be there without a word.
-        dtype : dtype, default=float64
-            Of the numbers.
 
         Returns
         -------
@@ -308,7 +304,7 @@ class TableEncoder:
             warn_user(f"{table.label} has {len(ignored)} columns that are not used: {listed}.", TableWarning)
         found: Counter[tuple[str, str]] = Counter()
         parts = []
-        for rows in self.blocks(table, dtype=dtype):
+        for rows in self.blocks(table):
             rows.check_complete()
             found.update(rows.unknown)
             parts.append(rows.X)

@@ -261,6 +261,7 @@ def test_kinds_are_told_from_all_rows():
         **{"whole": "category", "day": "category", "zip": "number", "row": "number"}
     }
     assert kinds(table, options=TableOptions(most_categories=150))["words"] == "category"
+    assert TableOptions(dates=["day=DMY", "a=b", "DMY"]).date_orders == {"day": "DMY", "a=b": None, "DMY": None}
 
 
 @pytest.mark.parametrize("rest", [",5", ""])

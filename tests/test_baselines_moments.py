@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import fairpca
 from fairpca.baselines import FPCA, LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA, ReconstructionFairPCA
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
-from fairpca.saving._map import map_from_archive, map_to_archive
+from fairpca.saving import from_archive, to_archive
 
 METHODS = [
     ClosedFormFairPCA(3),
@@ -310,7 +310,7 @@ def test_files_bring_the_same_method_back(table, method, tmp_path):
 
 
 def test_files_with_other_contents_are_refused(table):
-    document, arrays = map_to_archive(fitted(LEACE(3), table))
+    document, arrays = to_archive(fitted(LEACE(3), table))
     for changed in (
         {"parameters": document["parameters"] | {"n_components": 9}},
         {"parameters": document["parameters"] | {"mu": 1.0}},
@@ -318,13 +318,13 @@ def test_files_with_other_contents_are_refused(table):
         {"learned": {k: v for k, v in document["learned"].items() if k != "axes_"}},
     ):
         with pytest.raises(ValueError, match=r"."):
-            map_from_archive(document | changed, arrays, "LEACE")
+            from_archive(document | changed, arrays, "LEACE")
 
     class Own(LEACE):
         pass
 
     with pytest.raises(TypeError, match="a Own would not come back as one"):
-        map_to_archive(fitted(Own(3), table))
+        to_archive(fitted(Own(3), table))
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ import fairpca
 from fairpca import FairPCA, fair_pca_path
 from fairpca.comparison import DemographicParity, EqualizedOdds
 from fairpca.mmd import Scales
-from fairpca.saving import fair_pca_from_archive, fair_pca_to_archive
-from fairpca.saving._fair_pca import LEARNED, NAMES, PARAMETERS
+from fairpca.saving import from_archive, to_archive
+from fairpca.saving._estimators import COMMON, OWN, PARAMETERS
 from fairpca.saving._values import Decoder, Encoder
 from fairpca.solvers import REPMS, Budget, Status
 from people_tables import people
 
+LEARNED = COMMON | OWN["FairPCA"]
 X, KNOWN = people(n=300)
 MANY, MANY_KNOWN = people(n=5001)
 FRAME = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
@@ -159,7 +160,7 @@ def test_the_format_knows_every_parameter_and_attribute():
     # Whether a fit shows how far it has come is no property of a model.
     assert set(PARAMETERS) == set(model.get_params(deep=False)) - {"verbose", "attribute_error"}
     learned = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
-    assert learned == set(LEARNED | NAMES)
+    assert learned == set(LEARNED) | {"feature_names_in_"}
 
 
 def test_what_is_for_the_next_fit_only_is_left_out(path):
@@ -193,7 +194,7 @@ class OwnBudget(Budget):
 )
 def test_what_cannot_be_written_is_named_with_the_way_out(name, value, path):
     # Not through clone, which would refuse some of them first.
-    model = fair_pca_from_archive(*fair_pca_to_archive(fitted("plain")))
+    model = from_archive(*to_archive(fitted("plain")))
     setattr(model, name, value)
     with pytest.raises(ValueError, match=rf"^{name}\S*=.* cannot be written to a model file.*set_params\({name}"):
         model.save(path)
@@ -214,7 +215,7 @@ def test_what_cannot_be_written_is_named_with_the_way_out(name, value, path):
     ],
 )
 def test_what_could_not_be_loaded_is_not_saved(name, value, words, path):
-    model = fair_pca_from_archive(*fair_pca_to_archive(fitted("plain")))
+    model = from_archive(*to_archive(fitted("plain")))
     setattr(model, name, value)
     with pytest.raises(ValueError, match=words):
         model.save(path)
@@ -224,7 +225,7 @@ def test_what_could_not_be_loaded_is_not_saved(name, value, words, path):
 def test_only_fitted_models_are_saved(path):
     with pytest.raises(NotFittedError):
         FairPCA().save(path)
-    half = fair_pca_from_archive(*fair_pca_to_archive(fitted("plain")))
+    half = from_archive(*to_archive(fitted("plain")))
     del half.result_
     with pytest.raises(ValueError, match="the model lacks result_"):
         half.save(path)

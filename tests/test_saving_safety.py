@@ -16,7 +16,7 @@ import fairpca
 from damaged_files import members_of, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError
-from fairpca.saving import READERS, fair_pca_to_archive, read_archive, write_archive
+from fairpca.saving import READERS, read_archive, to_archive, write_archive
 from fairpca.saving._archive import MOST_DIRECTORY, MOST_TEXT, MOST_VALUES, array_of, npy_of
 from fairpca.solvers import Budget
 
@@ -55,7 +55,7 @@ def refusal(path, content):
 
 
 def test_nested_documents_are_refused(model, path):
-    document, arrays = fair_pca_to_archive(model)
+    document, arrays = to_archive(model)
     for depth in (40, 900):
         nested = []
         for _ in range(depth):
@@ -65,7 +65,7 @@ def test_nested_documents_are_refused(model, path):
 
 
 def test_forged_arrays_are_refused(model, path):
-    document, arrays = fair_pca_to_archive(model)
+    document, arrays = to_archive(model)
     p = model.n_features_in_
     for name, array, words in [
         ("mean_", np.zeros(p + 1), r"mean_ is an array of float64 of shape (5,)"),

@@ -261,6 +261,17 @@ def test_kinds_are_told_from_all_rows():
         **{"whole": "category", "day": "category", "zip": "number", "row": "number"}
     }
     assert kinds(table, options=TableOptions(most_categories=150))["words"] == "category"
+    assert TableOptions(dates=["day=DMY", "a=b", "DMY"]).date_orders == {"day": "DMY", "a=b": None, "DMY": None}
+
+
+@pytest.mark.parametrize("rest", [",5", ""])
+def test_the_mark_of_other_columns_says_what_points_are(rest):
+    """Whole numbers among decimals are read by either mark, and show none."""
+    pay = [f"{1 + k % 7}.{100 + (k * 37 + 11) % 101}" for k in range(60)]
+    rate = [f"{k * 37 % 101}{',5' if k % 2 else rest}" for k in range(60)]
+    found = all_rows({"pay": pay, "rate": rate, "sex": ["f", "m"] * 30})
+    np.testing.assert_array_equal(found.X_train[:, 0], [float(text.replace(".", "")) for text in pay])
+    np.testing.assert_array_equal(found.X_train[:, 1], [float(text.replace(",", ".")) for text in rate])
 
 
 def test_what_columns_become_is_described():
@@ -624,8 +635,7 @@ def test_what_cannot_be_written_is_refused(tmp_path):
         "does not exist; make it first": {"path": tmp_path / "no" / "out.csv"},
         "is the table itself": {"path": path, "table": path},
         "keep='nam' is no column": {"keep": "nam"},
-        "two columns would be called 'age'": {"keep": "age", "names": ["age"]},
-        "names has 2 entries": {"names": ["a", "b"]},
+        "two columns would be called 'component1'": {"table": table.assign(component1=1), "keep": "component1"},
         "unknown='guess'": {"unknown": "guess"},
         "every row of the table lacks a value": {
             "table": table.assign(age=np.nan),

@@ -99,7 +99,9 @@ PROBABILITY = Kind("a number from 0 to 1", lambda value: is_number(value) and 0 
 NAMES, TABLES = list_of("texts", TEXT), list_of("tables", TABLE)
 
 
-def check_fields(where: str, record: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+def check_fields(
+    where: str, record: Mapping[str, Any], kinds: Mapping[str, Kind], optional: Mapping[str, Kind] | None = None
+) -> None:
     """Refuse fields that are missing, unknown or of the wrong kind.
 
     Parameters
@@ -110,7 +112,10 @@ def check_fields(where: str, record: Mapping[str, Any], kinds: Mapping[str, Kind
         The fields.
     kinds : mapping of str to Kind
         What they must be.
+    optional : mapping of str to Kind, default=None
+        Fields that may be there, too.
     """
+    kinds = {**kinds, **{name: kind for name, kind in (optional or {}).items() if name in record}}
     missing, unknown = [name for name in kinds if name not in record], [name for name in record if name not in kinds]
     if missing:
         raise ValueError(f"{where} lacks {', '.join(map(repr, missing))}.")

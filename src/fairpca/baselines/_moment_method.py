@@ -105,9 +105,9 @@ class MomentMethod(LinearMap):
         path : path
             Where to. The sums of `partial_fit` are not written: a method from a file cannot be fitted further.
         """
-        from fairpca.saving import map_to_archive, write_archive
+        from fairpca.saving import to_archive, write_archive
 
-        write_archive(path, *map_to_archive(self))
+        write_archive(path, *to_archive(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

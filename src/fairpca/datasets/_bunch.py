@@ -1,8 +1,9 @@
 """From a table to what a loader returns."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.resources import as_file, files
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from fairpca._utils.extras import require
 from fairpca._utils.typing import AnyArray, IntArray
 from fairpca.datasets._entry import DataSet, Table, numbers
 from fairpca.datasets._fetch import Place, raw_files
-from fairpca.datasets._raw import keep_rows, whole_table
+from fairpca.datasets._raw import whole_table
 
 
 def load(
@@ -24,8 +25,7 @@ def load(
     path: Place,
     *,
     sensitive: str | None = None,
-    keep: Callable[[Table], Iterable[bool]] | None = None,
-    choose: Callable[[int], IntArray | None] = lambda n_rows: None,
+    choose: Callable[[int], IntArray] | None = None,
 ) -> Any:
     """Return a data set as its loader does.
 
@@ -37,10 +37,8 @@ def load(
         As the loader has them.
     sensitive : str, default=None
         The protected attribute, by default the usual one.
-    keep : callable, default=None
-        Which rows are taken, by default those that the entry says. Categories are those of these rows.
     choose : callable, default=None
-        Gets their number and returns which of these are returned; None for all.
+        Gets the number of rows that the entry keeps, and returns which of these are returned, by default all.
 
     Returns
     -------
@@ -52,12 +50,11 @@ def load(
     check_flag("return_X_y", return_X_y)
     pandas = require("pandas", "frame") if check_flag("as_frame", as_frame) else None
     table = whole_table(data_set, raw_files(data_set, data_home, path))
-    keep = keep or data_set.keep
-    if keep is not None:
-        table = keep_rows(table, keep(table))
+    if data_set.keep is not None:
+        kept = list(data_set.keep(table))
+        table = {name: list(compress(column, kept)) for name, column in table.items()}
     target = data_set.target.ones(table)
-    chosen = choose(len(target))
-    rows: Any = slice(None) if chosen is None else chosen
+    rows: Any = slice(None) if choose is None else choose(len(target))
     group = data_set.groups[sensitive].ones(table)
     data, names = _features(data_set, table, {sensitive: group}, rows)
     target, group = target[rows], group[rows]

@@ -1,6 +1,7 @@
 """The loaders: a matrix of features with groups and labels, for each data set."""
 # SPDX-License-Identifier: MIT
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,6 @@ from fairpca._utils.checks import check_flag, check_integer
 from fairpca._utils.typing import IntArray
 from fairpca.datasets._bunch import load, paper_rows
 from fairpca.datasets._entries import ADULT, CENSUS, COMPAS, CREDIT, CRIME, GERMAN, LAW, MEPS, asked
-from fairpca.datasets._entry import DataSet
 from fairpca.datasets._fetch import Place
 from fairpca.datasets._synthetic import generator_from
 
@@ -68,7 +68,7 @@ def load_adult(
     >>> load_adult(paper=True).data.shape  # doctest: +SKIP
     (2261, 97)
     """
-    return load(ADULT, return_X_y, as_frame, data_home, path, choose=partial(_published, ADULT, paper))
+    return load(ADULT, return_X_y, as_frame, data_home, path, choose=partial(paper_rows, ADULT) if paper else None)
 
 
 def load_census(
@@ -96,12 +96,8 @@ def load_census(
         The protected attribute: sex (Male = 1) or race (White = 1). The other one stays among the features, one-hot.
     n_samples : int, default=None
         Draw so many rows, by default all are taken. The columns are the same either way.
-    return_X_y : bool, default=False
-        Return `(data, target)` in place of the bunch. The groups are the column of the protected attribute in the data.
-    as_frame : bool, default=False
-        Return pandas objects, a frame and series; needs `pip install 'fairpca[frame]'`.
-    data_home : path-like, default=None
-        Where the raw files are cached, as for `load_adult`.
+    return_X_y, as_frame, data_home
+        As of `load_adult`. The groups are the column of the protected attribute in the data.
     path : path-like, default=None
         The folder that holds your own census-income.data and census-income.test.
     random_state : int, RandomState instance or None, default=0
@@ -113,11 +109,6 @@ def load_census(
         As of `load_adult`; `attributes` are sex, race and age, and `sample_weight` is instance_weight.
     (data, target) : tuple
         If `return_X_y`.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If the raw files are neither given nor cached and cannot be fetched.
 
     Examples
     --------
@@ -149,12 +140,8 @@ def load_compas(
     ----------
     paper : bool, default=False
         Take the 2468 rows that the paper drew, 40 %.
-    return_X_y : bool, default=False
-        Return `(data, target)` in place of the bunch. The groups are the column `race` of the data.
-    as_frame : bool, default=False
-        Return pandas objects, a frame and series; needs `pip install 'fairpca[frame]'`.
-    data_home : path-like, default=None
-        Where the raw file is cached, as for `load_adult`.
+    return_X_y, as_frame, data_home
+        As of `load_adult`. The groups are the column `race` of the data.
     path : path-like, default=None
         Your own compas-scores-two-years.csv, or the folder that holds it.
 
@@ -165,11 +152,6 @@ def load_compas(
     (data, target) : tuple
         If `return_X_y`.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the raw file is neither given nor cached and cannot be fetched.
-
     Examples
     --------
     >>> from fairpca.datasets import load_compas
@@ -178,7 +160,7 @@ def load_compas(
     >>> load_compas(paper=True).data.shape  # doctest: +SKIP
     (2468, 11)
     """
-    return load(COMPAS, return_X_y, as_frame, data_home, path, choose=partial(_published, COMPAS, paper))
+    return load(COMPAS, return_X_y, as_frame, data_home, path, choose=partial(paper_rows, COMPAS) if paper else None)
 
 
 def load_credit(
@@ -196,12 +178,8 @@ def load_credit(
 
     Parameters
     ----------
-    return_X_y : bool, default=False
-        Return `(data, target)` in place of the bunch. The groups are in neither.
-    as_frame : bool, default=False
-        Return pandas objects, frames and series; needs `pip install 'fairpca[frame]'`.
-    data_home : path-like, default=None
-        Where the raw file is cached, as for `load_adult`.
+    return_X_y, as_frame, data_home
+        As of `load_adult`. The groups are in neither.
     path : path-like, default=None
         Your own UCI_Credit_Card.csv, or the folder that holds it.
 
@@ -211,11 +189,6 @@ def load_credit(
         As of `load_adult`; `attributes` are sex, age, education and marriage, and `sample_weight` is None.
     (data, target) : tuple
         If `return_X_y`.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If the raw file is neither given nor cached and cannot be fetched.
 
     Examples
     --------
@@ -242,12 +215,8 @@ def load_crime(*, return_X_y: bool = False, as_frame: bool = False, data_home: P
 
     Parameters
     ----------
-    return_X_y : bool, default=False
-        Return `(data, target)` in place of the bunch. The groups are in neither.
-    as_frame : bool, default=False
-        Return pandas objects, frames and series; needs `pip install 'fairpca[frame]'`.
-    data_home : path-like, default=None
-        Where the raw file is cached, as for `load_adult`.
+    return_X_y, as_frame, data_home
+        As of `load_adult`. The groups are in neither.
     path : path-like, default=None
         Your own crime.csv, or the folder that holds it.
 
@@ -258,11 +227,6 @@ def load_crime(*, return_X_y: bool = False, as_frame: bool = False, data_home: P
         `sample_weight` is None.
     (data, target) : tuple
         If `return_X_y`.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If the raw file is neither given nor cached and cannot be fetched.
 
     Examples
     --------
@@ -342,12 +306,8 @@ def load_law(
     ----------
     sensitive : {"race", "sex"}, default="race"
         The protected attribute: race (White = 1) or sex (Male = 1).
-    return_X_y : bool, default=False
-        Return `(data, target)` in place of the bunch. The groups are in neither.
-    as_frame : bool, default=False
-        Return pandas objects, frames and series; needs `pip install 'fairpca[frame]'`.
-    data_home : path-like, default=None
-        Where the raw file is cached, as for `load_adult`.
+    return_X_y, as_frame, data_home
+        As of `load_adult`. The groups are in neither.
     path : path-like, default=None
         Your own law.csv, or the folder that holds it.
 
@@ -357,11 +317,6 @@ def load_law(
         As of `load_adult`; `attributes` are race, of eight values, and sex, and `sample_weight` is None.
     (data, target) : tuple
         If `return_X_y`.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If the raw file is neither given nor cached and cannot be fetched.
 
     Examples
     --------
@@ -409,12 +364,8 @@ def load_meps(
     complete : bool, default=False
         Leave out people with unanswered questions, as AI Fairness 360 does: 15830 people of panel 19 and 17570 of
         panel 20 stay.
-    return_X_y : bool, default=False
-        Return `(data, target)` in place of the bunch. The groups are in neither.
-    as_frame : bool, default=False
-        Return pandas objects, frames and series; needs `pip install 'fairpca[frame]'`.
-    data_home : path-like, default=None
-        Where the raw file is cached, as for `load_adult`.
+    return_X_y, as_frame, data_home
+        As of `load_adult`. The groups are in neither.
     path : path-like, default=None
         Your own h181.csv, or the folder that holds it.
 
@@ -424,11 +375,6 @@ def load_meps(
         As of `load_adult`; `attributes` are race, sex and age, and `sample_weight` is PERWT15F.
     (data, target) : tuple
         If `return_X_y`.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If the raw file is neither given nor cached and cannot be fetched.
 
     Examples
     --------
@@ -440,12 +386,8 @@ def load_meps(
     """
     check_integer("panel", panel, 19, 20, or_none=True)
     check_flag("complete", complete)
-    keep = partial(asked, panel, complete)
-    return load(MEPS, return_X_y, as_frame, data_home, path, sensitive=sensitive, keep=keep)
-
-
-def _published(data_set: DataSet, paper: bool, n_rows: int) -> IntArray | None:
-    return paper_rows(data_set, n_rows) if paper else None
+    people = replace(MEPS, keep=partial(asked, panel, complete))
+    return load(people, return_X_y, as_frame, data_home, path, sensitive=sensitive)
 
 
 def _drawn(n_samples: int | None, random_state: Any, n_rows: int) -> IntArray:

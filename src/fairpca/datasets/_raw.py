@@ -3,9 +3,9 @@
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from itertools import chain, compress, islice
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import chain, islice
 from pathlib import Path
 from sys import intern
 
@@ -42,12 +42,6 @@ def whole_table(data_set: DataSet, files: Sequence[Path]) -> Table:
     return {name: list(chain.from_iterable(table[name] for table in tables)) for name in data_set.columns}
 
 
-def keep_rows(table: Table, keep: Iterable[bool]) -> Table:
-    """Return the rows of a table for which `keep` is true."""
-    mask = list(keep)
-    return {name: list(compress(column, mask)) for name, column in table.items()}
-
-
 def _rows(data_set: DataSet, path: Path, wanted: Sequence[str]) -> Iterator[list[str]]:
     """Yield some fields of each row; of fields with the same name the first counts."""
     number = 0
@@ -74,7 +68,6 @@ def _rows(data_set: DataSet, path: Path, wanted: Sequence[str]) -> Iterator[list
 
 
 _Block = dict[str, list[str | None]]
-_Write = Callable[[_Block, dict[str, AnyArray]], None]
 
 _TOLD = ("name", "title", "n_rows", "label", "weight", "drop", "categories", "license", "source")
 """What `available` takes from the entry as it is."""
@@ -177,7 +170,8 @@ def raw_table(name: str, *, data_home: Place = None, path: Place = None) -> dict
     (700, 57)
     """
     data_set = _named(name)
-    parts = [_values(data_set, block) for block in _blocks(data_set, raw_files(data_set, data_home, path))]
+    files = raw_files(data_set, data_home, path)
+    parts = [_values(data_set, block) for block in _blocks(data_set, files)]
     # Blocks are given up column by column, so that no table is in memory twice.
     return {column: np.concatenate([part.pop(column) for part in parts]) for column in data_set.columns}
 
@@ -230,21 +224,25 @@ def write_table(
     data_set, target = _named(name), check_output(path)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be a function of rows done, all rows and a text, or None; got {callback!r}.")
-    opened = _text_file
-    if target.suffix.lower() not in (".csv", ".tsv"):
+    write = _write_text if target.suffix.lower() in (".csv", ".tsv") else _write_arrow
+    if write is _write_arrow:
         # Before anything is fetched.
         require("pyarrow", "table")
-        opened = _arrow_file
     files = raw_files(data_set, data_home, raw_path, "raw_path")
     if target.exists() and any(target.samefile(file) for file in files):
         raise ValueError(f"path={str(target)!r} is the raw file itself; write to another file.")
-    n_rows, total = 0, data_set.n_rows if raw_path is None else None
-    with writing(target) as temporary, opened(temporary, target, data_set) as write:
+    total = data_set.n_rows if raw_path is None else None
+
+    def told() -> Iterator[_Block]:
+        n_rows = 0
         for block in _blocks(data_set, files):
-            write(block, _values(data_set, block))
+            yield block
             n_rows += len(block[data_set.label])
             if callback is not None:
                 callback(n_rows, total, "writing rows")
+
+    with writing(target) as temporary:
+        write(temporary, target, data_set, told())
     return target
 
 
@@ -275,28 +273,26 @@ def _column(data_set: DataSet, name: str, cells: Sequence[str | None]) -> AnyArr
     return values
 
 
-@contextmanager
-def _text_file(temporary: Path, path: Path, data_set: DataSet) -> Iterator[_Write]:
-    """Open a text file, which needs no other library."""
+def _write_text(temporary: Path, path: Path, data_set: DataSet, rows: Iterator[_Block]) -> None:
+    """Write a text file, which needs no other library."""
     with temporary.open("w", newline="", encoding="utf-8") as stream:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
         writer.writerow(data_set.columns)
-        # The texts, and not the numbers made of them, have the digits of the source.
-        yield lambda block, values: writer.writerows(zip(*block.values(), strict=True))
+        for block in rows:
+            # The texts, and not the numbers made of them, have the digits of the source.
+            _values(data_set, block)
+            writer.writerows(zip(*block.values(), strict=True))
 
 
-@contextmanager
-def _arrow_file(temporary: Path, path: Path, data_set: DataSet) -> Iterator[_Write]:
-    """Open a Parquet or Arrow file, whose columns of numbers are numbers."""
+def _write_arrow(temporary: Path, path: Path, data_set: DataSet, rows: Iterator[_Block]) -> None:
+    """Write a Parquet or Arrow file, whose columns of numbers are numbers."""
     arrow = require("pyarrow", "table")
     kinds = dict.fromkeys(data_set.columns, arrow.string()) | dict.fromkeys(data_set.whole, arrow.int64())
     kinds |= dict.fromkeys(data_set.decimal, arrow.float64())
     with closing(TableSink(temporary, path)) as sink:
-        # As in a frame of pandas, None and NaN are missing values.
-        yield lambda block, values: sink.write(
-            arrow.record_batch(
-                [arrow.array(column, type=kinds[name], from_pandas=True) for name, column in values.items()],
-                names=list(values),
-            )
-        )
+        for block in rows:
+            values = _values(data_set, block)
+            # As in a frame of pandas, None and NaN are missing values.
+            columns = {name: arrow.array(values[name], kinds[name], from_pandas=True) for name in values}
+            sink.write(arrow.record_batch(columns))

@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: MIT
 
 from fairpca.saving._archive import read_archive as read_archive, write_archive as write_archive
-from fairpca.saving._fair_pca import (
-    fair_pca_from_archive as fair_pca_from_archive,
-    fair_pca_to_archive as fair_pca_to_archive,
-)
+from fairpca.saving._estimators import from_archive as from_archive, to_archive as to_archive
 from fairpca.saving._load import (
     READERS as READERS,
     load as load,
     table_model_from_archive as table_model_from_archive,
     table_model_to_archive as table_model_to_archive,
 )
-from fairpca.saving._map import map_to_archive as map_to_archive
 from fairpca.saving._portable import (
     Portable as Portable,
     load_rows as load_rows,

@@ -45,7 +45,7 @@ MOST_VALUES = 2**19
 
 HEADER = {"fairpca": TEXT, "sha256": TEXT, "arrays": TEXTS, "kind": TEXT}
 
-UNSIGNED = "0000000000000000000000000000000000000000000000000000000000000000"
+UNSIGNED = "0" * 64
 """Where the digest of a document stands in it, while it is computed."""
 
 DOCUMENT = "model.json"
@@ -106,13 +106,9 @@ def array_of(name: str, content: bytes) -> AnyArray:
     if header.end() + math.prod(shape) * dtype.itemsize != len(content):
         raise ValueError(f"the array {name!r} has {len(content)} bytes, which is not what its shape {shape} takes.")
     array: AnyArray = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
-    _check_texts(name, array)
-    return array.astype(dtype.newbyteorder("="), copy=False)
-
-
-def _check_texts(name: str, array: AnyArray) -> None:
-    if array.dtype.kind == "U" and np.any(array.reshape(-1).view("<u4") > sys.maxunicode):
+    if dtype.kind == "U" and np.any(array.reshape(-1).view("<u4") > sys.maxunicode):
         raise ValueError(f"the array {name!r} holds what is no text.")
+    return array.astype(dtype.newbyteorder("="), copy=False)
 
 
 def text_of(document: dict[str, Any], digests: dict[str, str]) -> bytes:

@@ -4,6 +4,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -11,10 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from fairpca._utils.checks import check_name
 from fairpca._utils.schema import FLAG, NAMES, TABLE, TEXT, Kind, check_fields, or_null, whole
 from fairpca._utils.typing import AnyArray
-from fairpca.saving import _fair_pca, _release
+from fairpca.saving import _release
 from fairpca.saving._archive import Archive, naming, read_archive
-from fairpca.saving._fair_pca import fair_pca_from_archive, fair_pca_to_archive
-from fairpca.saving._map import MAP_READERS
+from fairpca.saving._estimators import OWN, from_archive, to_archive
 from fairpca.saving._release import release_from_archive, release_to_archive
 from fairpca.tables import Roles, TableEncoder, TableOptions
 
@@ -23,36 +23,26 @@ if TYPE_CHECKING:
 
 KIND = "TableModel"
 
-WITH_RELEASE = {"release": TABLE}
 OF_RELEASE = "release."
 """Before the names of the arrays of a release."""
 
-SHARE = Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1)
-
 DOCUMENT = {
-    "kind": TEXT,
-    "encoder": TABLE,
-    "model": TABLE,
-    "roles": or_null(TABLE),
-    "held_out": or_null(TABLE),
-    "options": or_null(TABLE),
+    **{"kind": TEXT, "encoder": TABLE, "model": TABLE},
+    **dict.fromkeys(("roles", "held_out", "options"), or_null(TABLE)),
 }
-
 ROLES = {
-    "sensitive": NAMES,
-    "label": or_null(TEXT),
-    "control": NAMES,
-    "weight": or_null(TEXT),
-    "drop": NAMES,
+    **dict.fromkeys(("sensitive", "control", "drop"), NAMES),
+    **dict.fromkeys(("label", "weight"), or_null(TEXT)),
     "keep_sensitive": FLAG,
 }
-HELD_OUT = {"share": SHARE, "random_state": whole(0, 2**32 - 1)}
+HELD_OUT = {
+    "share": Kind("a share of the rows", lambda value: isinstance(value, float) and 0 <= value < 1),
+    "random_state": whole(0, 2**32 - 1),
+}
 OPTIONS = {
     "missing": TEXT,
-    "categories": NAMES,
-    "numbers": NAMES,
     "most_categories": whole(2),
-    "missing_values": NAMES,
+    **dict.fromkeys(("categories", "numbers", "missing_values"), NAMES),
 }
 
 
@@ -65,14 +55,11 @@ def table_model_to_archive(model: "TableModel") -> Archive:
         A fitted model.
     """
     check_is_fitted(model)
-    inner, arrays = fair_pca_to_archive(model.model_)
+    inner, arrays = to_archive(model.model_)
+    said = {name: getattr(model, name) for name in ("roles", "held_out", "options")}
     document = {
-        "kind": KIND,
-        "encoder": model.encoder.to_dict(),
-        "model": inner,
-        "roles": None if model.roles is None else _plain(asdict(model.roles)),
-        "held_out": None if model.held_out is None else asdict(model.held_out),
-        "options": None if model.options is None else _plain(asdict(model.options)),
+        **{"kind": KIND, "encoder": model.encoder.to_dict(), "model": inner},
+        **{name: None if value is None else _plain(asdict(value)) for name, value in said.items()},
     }
     if model.release_ is not None:
         document["release"], of_release = release_to_archive(model.release_)
@@ -93,26 +80,23 @@ def table_model_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyA
     """
     from fairpca.table_model import HeldOut, TableModel
 
-    check_fields("the document", document, DOCUMENT | (WITH_RELEASE if "release" in document else {}))
+    check_fields("the document", document, DOCUMENT, {"release": TABLE})
     encoder = TableEncoder.from_dict(document["encoder"])
-    own, of_release = _parted(arrays) if "release" in document else (arrays, {})
-    fitted = fair_pca_from_archive(document["model"], own)
-    release = release_from_archive(document["release"], of_release) if "release" in document else None
-    options = OPTIONS | ({"dates": NAMES} if "dates" in (document["options"] or {}) else {})
-    kinds = {"roles": (Roles, ROLES), "held_out": (HeldOut, HELD_OUT), "options": (TableOptions, options)}
+    has_release = "release" in document
+    of_release = {name: array for name, array in arrays.items() if has_release and name.startswith(OF_RELEASE)}
+    fitted = from_archive(document["model"], {name: arrays[name] for name in arrays if name not in of_release})
+    own = {name.removeprefix(OF_RELEASE): array for name, array in of_release.items()}
+    release = release_from_archive(document["release"], own) if has_release else None
     known: dict[str, Any] = {}
-    for name, (kind, fields) in kinds.items():
+    for name, kind, fields, later in (
+        ("roles", Roles, ROLES, {}),
+        ("held_out", HeldOut, HELD_OUT, {}),
+        ("options", TableOptions, OPTIONS, {"dates": NAMES}),
+    ):
         if document[name] is not None:
-            check_fields(name, document[name], fields)
-        known[name] = None if document[name] is None else kind(**document[name])
+            check_fields(name, document[name], fields, later)
+            known[name] = kind(**document[name])
     return TableModel.of_fitted(encoder, fitted, **known, release=release)
-
-
-def _parted(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[str, AnyArray]]:
-    """Return the arrays of a model, and of its release."""
-    own = {name: array for name, array in arrays.items() if not name.startswith(OF_RELEASE)}
-    others = {name.removeprefix(OF_RELEASE): array for name, array in arrays.items() if name not in own}
-    return own, others
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
@@ -120,10 +104,9 @@ def _plain(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 READERS: dict[str, Callable[[dict[str, Any], Mapping[str, AnyArray]], Any]] = {
-    _fair_pca.KIND: _fair_pca.fair_pca_from_archive,
-    _release.KIND: _release.release_from_archive,
+    **{name: partial(from_archive, name=name) for name in OWN},
+    _release.KIND: release_from_archive,
     KIND: table_model_from_archive,
-    **MAP_READERS,
 }
 """Who makes a model of a document and arrays, by the kind that the document names."""
 

@@ -18,55 +18,12 @@ from fairpca._utils.files import writing
 from fairpca._utils.schema import Kind, check_fields, whole
 from fairpca.rows import SeenRows
 from fairpca.saving._archive import naming, read_archive, write_archive
-from fairpca.saving._fair_pca import fair_pca_to_archive
+from fairpca.saving._estimators import to_archive
 
 if TYPE_CHECKING:
     from fairpca.estimator import FairPCA
 
 TENSORS = {"float32": "FloatTensorType", "float64": "DoubleTensorType"}
-
-
-def pca_of(model: "FairPCA") -> PCA | Pipeline:
-    """Return estimators of scikit-learn that project as a fitted model does.
-
-    Parameters
-    ----------
-    model : FairPCA
-        A fitted model.
-    """
-    check_is_fitted(model)
-    # By the scales, too: `standardize` is for the next fit.
-    if not model.standardize and np.all(model.scale_ == 1.0):
-        return _named(_pca(model, model.mean_), model)
-    # As after a fit of the pipeline: the scaler has centred the rows that PCA sees.
-    steps = [("scale", _named(_scaler(model), model)), ("pca", _pca(model, np.zeros_like(model.mean_)))]
-    return Pipeline(steps)
-
-
-def write_onnx(model: "FairPCA", path: str | os.PathLike[str], dtype: str) -> None:
-    """Write a fitted model as an ONNX graph from X to Z.
-
-    Parameters
-    ----------
-    model : FairPCA
-        A fitted model.
-    path : path
-        Where to.
-    dtype : {"float32", "float64"}
-        Of both.
-    """
-    check_is_fitted(model)
-    check_name("dtype", dtype, TENSORS)
-    skl2onnx = require("skl2onnx", "onnx")
-    tensor = getattr(require("skl2onnx.common.data_types", "onnx"), TENSORS[dtype])
-    graph = skl2onnx.convert_sklearn(
-        pca_of(model),
-        name="FairPCA",
-        initial_types=[("X", tensor([None, model.n_features_in_]))],
-        final_types=[("Z", tensor([None, model.n_components_]))],
-    )
-    with writing(Path(path)) as temporary:
-        temporary.write_bytes(graph.SerializeToString())
 
 
 def _pca(model: "FairPCA", mean: Any) -> PCA:
@@ -122,7 +79,7 @@ class Portable:
         --------
         See `fairpca.load`.
         """
-        write_archive(path, *fair_pca_to_archive(cast("FairPCA", self)))
+        write_archive(path, *to_archive(cast("FairPCA", self)))
         if rows is not None:
             save_rows(self, rows)
 
@@ -148,7 +105,14 @@ class Portable:
         >>> np.allclose(pipeline.transform(X), model.transform(X), rtol=0, atol=1e-12)
         True
         """
-        return pca_of(cast("FairPCA", self))
+        model = cast("FairPCA", self)
+        check_is_fitted(model)
+        # By the scales, too: `standardize` is for the next fit.
+        if not model.standardize and np.all(model.scale_ == 1.0):
+            return _named(_pca(model, model.mean_), model)
+        # As after a fit of the pipeline: the scaler has centred the rows that PCA sees.
+        steps = [("scale", _named(_scaler(model), model)), ("pca", _pca(model, np.zeros_like(model.mean_)))]
+        return Pipeline(steps)
 
     def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
         """Write the projection as an ONNX graph, for runtimes without Python; needs ``pip install 'fairpca[onnx]'``.
@@ -161,7 +125,19 @@ class Portable:
             Type of the input "X", of shape (n, n_features), and of the output "Z", of shape (n, n_components). In
             float32 columns whose means are far from 0 lose digits before they are centred.
         """
-        write_onnx(cast("FairPCA", self), path, dtype)
+        model = cast("FairPCA", self)
+        check_is_fitted(model)
+        check_name("dtype", dtype, TENSORS)
+        skl2onnx = require("skl2onnx", "onnx")
+        tensor = getattr(require("skl2onnx.common.data_types", "onnx"), TENSORS[dtype])
+        graph = skl2onnx.convert_sklearn(
+            self.to_pca(),
+            name="FairPCA",
+            initial_types=[("X", tensor([None, model.n_features_in_]))],
+            final_types=[("Z", tensor([None, model.n_components_]))],
+        )
+        with writing(Path(path)) as temporary:
+            temporary.write_bytes(graph.SerializeToString())
 
 
 # The hashes of the rows of a fit, in a file of their own that stays beside the model and is not handed on with it

@@ -23,39 +23,31 @@ from fairpca._utils.schema import (
 )
 from fairpca._utils.typing import AnyArray
 from fairpca.saving._archive import Archive
-from fairpca.saving._values import Decoder, Encoder
+from fairpca.saving._values import Decoder, Encoder, check_array
 
 if TYPE_CHECKING:
     from fairpca.release import BoostedTrees, Release, TaskScores
 
 KIND = "Release"
 DOCUMENT = {"kind": TEXT, "parameters": TABLE, "certificate": TABLE, "level": NUMBER, "n_features": whole(1)}
-OPTIONAL = {"feature_names": NAMES}
-LABELLED = {"labels": list_of("two texts or more", TEXT, least=2)}
+OPTIONAL = {"feature_names": NAMES, "labels": list_of("two texts or more", TEXT, least=2)}
 OF_PLACES = ("centres", "values", "masses", "levels")
 OF_TREES = ("baseline", "features", "thresholds", "values")
 OF_PARAMETERS = "parameters."
 OF_PEOPLE = ("release", "key_check", "ledger")
 
 CERTIFICATE = {
-    "upper_bound": PROBABILITY,
-    "confidence": PROBABILITY,
+    **dict.fromkeys(("upper_bound", "confidence"), PROBABILITY),
     "measures": TABLES,
-    "slack_kind": TEXT,
-    "notion": TEXT,
-    "n_rows": whole(1),
-    "n_levels": whole(1),
+    **dict.fromkeys(("slack_kind", "notion"), TEXT),
+    **dict.fromkeys(("n_rows", "n_levels"), whole(1)),
 }
 MEASURE = {
-    "name": TEXT,
-    "attribute": TEXT,
-    "among": TEXT,
+    **dict.fromkeys(("name", "attribute", "among"), TEXT),
     "n_rows": whole(1),
     "sides": Kind("two numbers of rows", lambda v: isinstance(v, tuple) and all(whole(1).fits(n) for n in v)),
-    "distance": PROBABILITY,
     "slack": Kind("a number of at least 0", lambda value: is_number(value) and value >= 0),
-    "upper_bound": PROBABILITY,
-    "accuracy": PROBABILITY,
+    **dict.fromkeys(("distance", "upper_bound", "accuracy"), PROBABILITY),
 }
 
 
@@ -98,7 +90,10 @@ def release_to_archive(release: "Release") -> Archive:
         own = {name: getattr(release.places_, name) for name in OF_PLACES}
     if release.kind == "task" and release._cells.scores is not None:
         document["labels"] = list(release._cells.labels)
-        own |= _arrays_of_scores(release._cells.scores)
+        scores = release._cells.scores
+        for k, model in enumerate(scores.models):
+            own |= {f"trees{k}.{name}": getattr(model, name) for name in OF_TREES}
+        own["quantiles"] = scores.quantiles
     arrays = encoder.arrays | own
     # What cannot be loaded must not be saved.
     release_from_archive(document, arrays)
@@ -117,8 +112,7 @@ def release_from_archive(document: dict[str, Any], arrays: Mapping[str, AnyArray
     """
     from fairpca.release import AnyClassifierBound, Release
 
-    fields = DOCUMENT | {name: kind for name, kind in (OPTIONAL | LABELLED).items() if name in document}
-    check_fields("the document", document, fields)
+    check_fields("the document", document, DOCUMENT, OPTIONAL)
     of_parameters = {name: array for name, array in arrays.items() if name.startswith(OF_PARAMETERS)}
     own = {name: array for name, array in arrays.items() if name not in of_parameters}
     decoder = Decoder(of_parameters)
@@ -170,11 +164,10 @@ def _put_cells(release: "Release", arrays: Mapping[str, AnyArray], labels: list[
         raise ValueError(f"it is no release of cells: the arrays {', '.join(missing)} are missing.")
     places = {name: arrays[name] for name in OF_PLACES}
     rest = {name: array for name, array in arrays.items() if name not in OF_PLACES}
-    scores, n_values = None, release.n_features_in_
-    n_scores = n_values
+    scores, n_scores, n_values = None, release.n_features_in_, release.n_features_in_
     if labels is not None:
-        scores, n_values = _scores(rest, release.n_features_in_, len(labels)), len(labels) - 1
-        n_scores = len(scores.quantiles)
+        scores = _scores(rest, release.n_features_in_, len(labels))
+        n_scores, n_values = len(scores.quantiles), len(labels) - 1
     elif rest:
         raise ValueError(f"it has arrays that no release of cells has: {', '.join(rest)}.")
     _check_places(places, n_scores, n_values)
@@ -182,13 +175,17 @@ def _put_cells(release: "Release", arrays: Mapping[str, AnyArray], labels: list[
     release.places_, release.levels_ = release._cells.places, release._cells.levels
 
 
-def _arrays_of_scores(scores: "TaskScores") -> dict[str, AnyArray]:
-    """Return the arrays of what models say; those of the first are of the task."""
-    trees = {f"trees{k}.{name}": getattr(model, name) for k, model in enumerate(scores.models) for name in OF_TREES}
-    return trees | {"quantiles": scores.quantiles}
+def _check_places(arrays: Mapping[str, AnyArray], n_scores: int, n_values: int) -> None:
+    k, n_levels = (max(1, len(np.atleast_1d(arrays[name]))) for name in ("masses", "levels"))
+    check_array("centres", arrays["centres"], (k, n_scores))
+    check_array("values", arrays["values"], (k, n_values))
+    check_array("masses", arrays["masses"], (k,), least=0.0)
+    check_array("levels", arrays["levels"], (n_levels, k), np.int64)
+    if any(set(cells) != set(range(len(set(cells)))) for cells in arrays["levels"].tolist()):
+        raise ValueError("the cells of its levels are not numbered from 0.")
 
 
-def _scores(arrays: dict[str, AnyArray], n_features: int, n_labels: int) -> "TaskScores":
+def _scores(arrays: Mapping[str, AnyArray], n_features: int, n_labels: int) -> "TaskScores":
     from fairpca.release import BoostedTrees, TaskScores
 
     n_models = (len(arrays) - 1) // len(OF_TREES)
@@ -208,28 +205,10 @@ def _scores(arrays: dict[str, AnyArray], n_features: int, n_labels: int) -> "Tas
 
 def _check_trees(model: "BoostedTrees", n_features: int) -> None:
     n_trees, n_nodes = model.features.shape if model.features.ndim == 2 else (0, 0)
-    shapes = {"features": (n_trees, n_nodes), "thresholds": (n_trees, n_nodes), "values": (n_trees, n_nodes + 1)}
-    types = {"features": np.int64, "thresholds": np.float64, "values": np.float64, "baseline": np.float64}
-    whole = (n_nodes + 1) & n_nodes == 0 and model.baseline.ndim == 1 and model.baseline.size > 0
-    if not whole or any(getattr(model, name).shape != shape for name, shape in shapes.items()):
+    if (n_nodes + 1) & n_nodes:
         raise ValueError("its trees are not whole.")
-    if any(getattr(model, name).dtype != dtype for name, dtype in types.items()):
-        raise ValueError("its trees are not of numbers.")
-    if np.any((model.features < 0) | (model.features >= n_features)) or np.isnan(model.thresholds).any():
-        raise ValueError("its trees look at columns or thresholds that there are not.")
-    if not (np.isfinite(model.values).all() and np.isfinite(model.baseline).all()):
-        raise ValueError("its trees add what are no numbers.")
-
-
-def _check_places(arrays: Mapping[str, AnyArray], n_scores: int, n_values: int) -> None:
-    k = len(arrays["masses"]) if arrays["masses"].ndim == 1 else 0
-    shapes = {"centres": (k, n_scores), "values": (k, n_values), "masses": (k,)}
-    if k < 1 or any(arrays[name].shape != shape or arrays[name].dtype != np.float64 for name, shape in shapes.items()):
-        raise ValueError("its centres, values and masses do not belong together.")
-    if not all(np.isfinite(arrays[name]).all() for name in shapes) or arrays["masses"].min() < 0:
-        raise ValueError("its places hold numbers that no fit gives.")
-    levels = arrays["levels"]
-    if levels.ndim != 2 or levels.dtype != np.int64 or levels.shape[1] != k or not len(levels):
-        raise ValueError("its levels do not belong to its places.")
-    if any(set(cells) != set(range(len(set(cells)))) for cells in levels.tolist()):
-        raise ValueError("the cells of its levels are not numbered from 0.")
+    check_array("baseline", model.baseline, (max(1, model.baseline.size),))
+    check_array("features", model.features, (n_trees, n_nodes), np.int64, least=0, most=n_features - 1)
+    # Infinite where a tree ends before.
+    check_array("thresholds", model.thresholds, (n_trees, n_nodes), least=-np.inf, most=np.inf)
+    check_array("values", model.values, (n_trees, n_nodes + 1))

@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from fairpca._utils.schema import Kind, check_fields, is_number, short
+from fairpca._utils.schema import NAMES, TEXT, Kind, check_fields, is_number, short
 from fairpca._utils.typing import AnyArray
 from fairpca.comparison import NOTIONS
 from fairpca.mmd import Scales
@@ -18,8 +18,9 @@ from fairpca.solvers import REPMS, Budget, Certificate, FitResult, Level, OuterS
 MOST_NESTED = 32
 """Lists and tables in each other; those of a model are not ten deep."""
 
-NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-
+LIST = Kind("a list", lambda value: isinstance(value, list))
+NOT_FINITE = Kind("nan, inf or -inf", lambda value: value in ("nan", "inf", "-inf"))
+STATUS = Kind("a reason for which a solver stops", lambda value: value in tuple(Status.__members__))
 
 SOLVER_CLASSES = (Budget, REPMS)
 RUN_CLASSES = (FitResult, OuterStep, Level, Certificate)
@@ -80,11 +81,39 @@ def _fits(value: Any, hint: Any) -> bool:
     return type(value) in ((float, int) if hint is float else (hint,))
 
 
-def status_named(name: Any) -> Status:
-    """Return why a solver stopped, by the name of the reason."""
-    if not isinstance(name, str) or name not in Status.__members__:
-        raise ValueError(f"a solver does not stop for the reason {name!r}.")
-    return Status[name]
+LARGEST = float(np.finfo(np.float64).max)
+
+
+def check_array(
+    name: str,
+    array: AnyArray,
+    shape: tuple[int, ...],
+    dtype: type = np.float64,
+    least: float = -LARGEST,
+    most: float = LARGEST,
+) -> None:
+    """Refuse an array of another type or shape, or with numbers out of a range, by default that of finite ones.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, for messages.
+    array : ndarray
+        The array.
+    shape : tuple of int
+        What its shape must be.
+    dtype : type, default=float64
+        What it must hold.
+    least, most : float
+        The range.
+    """
+    if array.dtype != dtype or array.shape != shape:
+        raise ValueError(
+            f"{name} is an array of {array.dtype} of shape {array.shape}; what stands beside it asks for "
+            f"{np.dtype(dtype)} and {shape}."
+        )
+    if not np.all((array >= least) & (array <= most)):
+        raise ValueError(f"{name} holds numbers that no fit gives.")
 
 
 class Encoder:
@@ -190,14 +219,14 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
         self._unused, self._depth = dict(arrays), 0
-        self._tags: dict[str, Callable[[Any], Any]] = {
-            "$float": _not_finite,
-            "$tuple": lambda items: tuple(self._list(items)),
-            "$dict": self._dict,
-            "$array": self._named_array,
-            "$floats": self._floats,
-            "$strings": _strings,
-            "$status": status_named,
+        self._tags: dict[str, tuple[Kind, Callable[[Any], Any]]] = {
+            "$float": (NOT_FINITE, float),
+            "$tuple": (LIST, lambda items: tuple(map(self.decode, items))),
+            "$dict": (LIST, self._dict),
+            "$array": (TEXT, self._named_array),
+            "$floats": (LIST, self._floats),
+            "$strings": (NAMES, lambda texts: np.array(texts, dtype=object)),
+            "$status": (STATUS, lambda name: Status[name]),
         }
 
     def decode(self, value: Any) -> Any:
@@ -217,27 +246,25 @@ class Decoder:
         if self._depth == MOST_NESTED:
             raise ValueError(f"it has lists or tables more than {MOST_NESTED} deep in each other.")
         self._depth += 1
-        decoded = self._list(value) if isinstance(value, list) else self._table(value)
+        decoded = [self.decode(each) for each in value] if isinstance(value, list) else self._table(value)
         self._depth -= 1
         return decoded
-
-    def _list(self, items: Any) -> list[Any]:
-        if not isinstance(items, list):
-            raise ValueError(f"{short(items)} stands where a list must be.")
-        return [self.decode(each) for each in items]
 
     def _table(self, table: dict[str, Any]) -> Any:
         if not any(name.startswith("$") for name in table):
             return {name: self.decode(each) for name, each in table.items()}
         ((tag, content),) = table.items() if len(table) == 1 else [("", None)]
         if tag in self._tags:
-            return self._tags[tag](content)
+            kind, make = self._tags[tag]
+            if not kind.fits(content):
+                raise ValueError(f"{short(content)} stands where {kind.words} must be.")
+            return make(content)
         if tag[1:] not in RECORDS or not isinstance(content, dict):
             raise ValueError(f"{short(table)} stands for nothing that is known.")
         return made(tag[1:], {name: self.decode(each) for name, each in content.items()})
 
-    def _dict(self, pairs: Any) -> dict[Any, Any]:
-        decoded = self._list(pairs)
+    def _dict(self, pairs: list[Any]) -> dict[Any, Any]:
+        decoded = [self.decode(pair) for pair in pairs]
         if not all(isinstance(pair, list) and len(pair) == 2 and _is_key(pair[0]) for pair in decoded):
             raise ValueError(f"{short(pairs)} are no keys and values.")
         found = dict(decoded)
@@ -245,28 +272,16 @@ class Decoder:
             raise ValueError("a key occurs twice.")
         return found
 
-    def _named_array(self, name: Any) -> AnyArray:
-        if not isinstance(name, str) or name not in self._unused:
+    def _named_array(self, name: str) -> AnyArray:
+        if name not in self._unused:
             raise ValueError(f"the array {short(name)} is missing, or asked for twice.")
         return self._unused.pop(name)
 
-    def _floats(self, items: Any) -> AnyArray:
-        numbers = self._list(items)
+    def _floats(self, items: list[Any]) -> AnyArray:
+        numbers = [self.decode(each) for each in items]
         if not all(isinstance(number, float) for number in numbers):
             raise ValueError(f"{short(items)} are no numbers.")
         return np.array(numbers, dtype=np.float64)
-
-
-def _not_finite(name: Any) -> float:
-    if not isinstance(name, str) or name not in NOT_FINITE:
-        raise ValueError(f"{short(name)} is no number.")
-    return NOT_FINITE[name]
-
-
-def _strings(items: Any) -> AnyArray:
-    if not isinstance(items, list) or not all(isinstance(each, str) for each in items):
-        raise ValueError(f"{short(items)} are no texts.")
-    return np.array(items, dtype=object)
 
 
 def _is_key(value: Any) -> bool:

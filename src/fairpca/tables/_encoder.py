@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from fairpca._utils.checks import check_name
-from fairpca._utils.schema import TEXT, Kind, check_fields, is_number
+from fairpca._utils.schema import NUMBER, TABLE, TEXT, Kind, check_fields, list_of, or_null
 from fairpca._utils.typing import AnyArray, BoolArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._cells import Cells
 from fairpca.tables._file import TableFile
 from fairpca.tables._options import MISSING, MISSING_VALUES, suggestion
-from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, PLAIN, Reading
+from fairpca.tables._reading import DATE_ORDERS, DECIMAL_MARKS, NO_VALUE, PLAIN, Cells, Reading
 
 MISSING_NAME = "(missing)"
 """What the category of rows without a value is called in names of features."""
@@ -27,36 +26,30 @@ MISSING_NAME = "(missing)"
 UNKNOWN = ("warn", "refuse")
 
 
-def _are_different(value: Any, *kinds: type) -> bool:
-    return isinstance(value, list) and all(isinstance(each, kinds) for each in value) and len(set(value)) == len(value)
+def _one_of(*allowed: str) -> Kind:
+    return Kind(f"one of {', '.join(allowed)}", lambda value: value in allowed)
+
+
+def _different(words: str, kind: Kind, least: int = 0) -> Kind:
+    listed = list_of(f"different {words}", kind, least)
+    return Kind(listed.words, lambda value: listed.fits(value) and len(set(value)) == len(value))
 
 
 FIELDS = {
     # It grows where older versions would read what is written wrongly.
     "schema": Kind("1, which this version knows", lambda value: type(value) is int and value == 1),
-    "missing": Kind(f"one of {', '.join(MISSING)}", lambda value: isinstance(value, str) and value in MISSING),
-    "missing_values": Kind("a list of different texts", lambda value: _are_different(value, str)),
-    "columns": Kind("a list of columns", lambda value: isinstance(value, list) and bool(value)),
+    "missing": _one_of(*MISSING),
+    "missing_values": _different("texts", TEXT),
+    "columns": list_of("columns", TABLE, least=1),
 }
-OF_NUMBERS = {
+OF_COLUMN = {
     "name": TEXT,
-    "kind": Kind("number, boolean, date, time or category", lambda v: v in ("number", "boolean", "date", "time")),
-    "fill": Kind("a finite number or null", lambda value: value is None or is_number(value)),
+    "kind": _one_of("number", "boolean", "date", "time", "category"),
+    "fill": or_null(NUMBER),
+    "categories": _different("texts or null", or_null(TEXT), least=1),
+    "reads": TABLE,
 }
-READS = {"reads": Kind("a table of fields", lambda value: isinstance(value, dict))}
-OF_READING = {
-    "way": Kind("one of ., ,, YMD, DMY, MDY, time", lambda value: value in (*DECIMAL_MARKS, *DATE_ORDERS)),
-    "unit": TEXT,
-    "words": Kind("a list of different texts", lambda value: _are_different(value, str)),
-}
-OF_CATEGORIES = {
-    "name": TEXT,
-    "kind": TEXT,
-    "categories": Kind(
-        "a list of different texts or null",
-        lambda value: bool(value) and _are_different(value, str, type(None)),
-    ),
-}
+OF_READING = {"way": _one_of(*DECIMAL_MARKS, *DATE_ORDERS), "unit": TEXT, "words": _different("texts", TEXT)}
 """What an encoder is kept as: plain types, and nothing else."""
 
 
@@ -106,17 +99,19 @@ class TableColumn:
         if wrong.any():
             row = int(wrong.argmax())
             allowed = {"boolean": "true or false", "number": "finite numbers"}.get(self.kind, f"{self.kind}s")
-            what = f"{cells.texts[cells.codes[row]][:40]!r} in row {first_row + row + 1}"
-            raise TableError(f"column {self.name!r} holds {what}, where {allowed} are expected.")
+            found = repr(cells.texts[cells.codes[row]][:40])
+            raise self._refused(found, first_row + row, f"where {allowed} are expected")
         if self.fill is not None:
             rows[np.isnan(rows)] = self.fill
         with np.errstate(over="ignore"):
             out[:, 0] = rows
         if np.isinf(out[:, 0]).any():
             row = int(np.isinf(out[:, 0]).argmax())
-            what = f"{rows[row]:g} in row {first_row + row + 1}"
-            raise TableError(f"column {self.name!r} holds {what}, which is too large for {out.dtype}; use float64.")
+            raise self._refused(f"{rows[row]:g}", first_row + row, f"which is too large for {out.dtype}; use float64")
         return np.isnan(rows), {}
+
+    def _refused(self, found: str, row: int, why: str) -> TableError:
+        return TableError(f"column {self.name!r} holds {found} in row {row + 1}, {why}.")
 
     def _mark(self, cells: Cells, out: AnyArray, *, fills: bool) -> tuple[BoolArray, dict[str, int]]:
         place = {value: position for position, value in enumerate(self.categories)}
@@ -139,18 +134,19 @@ class TableColumn:
         return {"name": self.name, "kind": self.kind} | more
 
     @classmethod
-    def _from_dict(cls, number: int, fields: Any) -> "TableColumn":
-        is_category = isinstance(fields, Mapping) and fields.get("kind") == "category"
+    def _from_dict(cls, number: int, fields: Mapping[str, Any]) -> "TableColumn":
         where = f"column {number} of the table encoder"
-        has_reading = isinstance(fields, Mapping) and "reads" in fields
-        _check(where, fields, OF_CATEGORIES if is_category else OF_NUMBERS | (READS if has_reading else {}))
-        name, kind, reading = fields["name"], fields["kind"], PLAIN
-        if has_reading:
-            _check(where, fields["reads"], OF_READING)
+        own = ["fill", "reads"] if "reads" in fields else ["fill"]
+        if fields.get("kind") == "category":
+            own = ["categories"]
+        check_fields(where, fields, {name: OF_COLUMN[name] for name in ("name", "kind", *own)})
+        kind, reading = fields["kind"], PLAIN
+        if "reads" in fields:
+            check_fields(where, fields["reads"], OF_READING)
             reading = Reading(**fields["reads"] | {"words": tuple(fields["reads"]["words"])})
         if kind not in ("category", "boolean", reading.kind):
-            raise TableError(f"{where} is said to be of the kind {kind}, but is read as a {reading.kind}.")
-        return cls(name, kind, tuple(fields.get("categories", ())), fields.get("fill"), reading)
+            raise ValueError(f"{where} is said to be of the kind {kind}, but is read as a {reading.kind}.")
+        return cls(fields["name"], kind, tuple(fields.get("categories", ())), fields.get("fill"), reading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,9 +278,7 @@ class TableEncoder:
             yield self.encoded(batch, first_row, table.decimal, dtype)
             first_row += batch.num_rows
 
-    def encode(
-        self, table: Any, *, unknown: str = "warn", known: Collection[str] = (), dtype: DTypeLike = np.float64
-    ) -> AnyArray:
+    def encode(self, table: Any, *, unknown: str = "warn", known: Collection[str] = ()) -> AnyArray:
         """Return new rows as numbers, in memory.
 
         Parameters
@@ -296,8 +290,6 @@ class TableEncoder:
             or an error does.
         known : collection of str, default=()
             Other columns that may be there without a word.
-        dtype : dtype, default=float64
-            Of the numbers.
 
         Returns
         -------
@@ -312,7 +304,7 @@ class TableEncoder:
             warn_user(f"{table.label} has {len(ignored)} columns that are not used: {listed}.", TableWarning)
         found: Counter[tuple[str, str]] = Counter()
         parts = []
-        for rows in self.blocks(table, dtype=dtype):
+        for rows in self.blocks(table):
             rows.check_complete()
             found.update(rows.unknown)
             parts.append(rows.X)
@@ -337,10 +329,10 @@ class TableEncoder:
         fields : mapping
             Plain types.
         """
-        _check("the table encoder", fields, FIELDS)
+        check_fields("the table encoder", fields, FIELDS)
         columns = tuple(TableColumn._from_dict(k, each) for k, each in enumerate(fields["columns"], start=1))
         if len({column.name for column in columns}) < len(columns):
-            raise TableError("the table encoder has two columns of the same name.")
+            raise ValueError("the table encoder has two columns of the same name.")
         return cls(columns, fields["missing"], tuple(fields["missing_values"]))
 
     def encoded(
@@ -369,15 +361,6 @@ class TableEncoder:
                 found.lacking[column.name] = lacking
             found.unknown.update({(column.name, text): count for text, count in unknown.items()})
         return found
-
-
-def _check(where: str, fields: Any, kinds: Mapping[str, Kind]) -> None:
-    if not isinstance(fields, Mapping):
-        raise TableError(f"{where} must be a table of fields; got {type(fields).__name__}.")
-    try:
-        check_fields(where, fields, kinds)
-    except ValueError as error:
-        raise TableError(str(error)) from None
 
 
 def tell_of_unknown(unknown: "Counter[tuple[str, str]]", how: str, label: str) -> None:

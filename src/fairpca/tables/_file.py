@@ -1,17 +1,20 @@
-"""Tables wherever they are: text files, Parquet, Arrow, frames in memory; all in batches."""
+"""Tables wherever they are: text files, Parquet, Arrow, Excel workbooks, frames in memory; all in batches."""
 # SPDX-License-Identifier: MIT
 
+import datetime
 import os
 import weakref
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
+from fairpca._utils.extras import require
 from fairpca.exceptions import TableError
-from fairpca.tables._excel import is_workbook, read_workbook
 from fairpca.tables._text import BATCH_ROWS, TextTable, arrow, in_plain_words
 
 MOST_CELLS = 2**20
@@ -21,6 +24,10 @@ KEPT_IN_MEMORY = 16 * 2**20
 """Bytes of what was read of a text file, packed, that stay in memory; more go into a temporary file."""
 
 DAMAGED = "cannot be read: it is damaged or not complete"
+
+
+Progress = Callable[[int, int | None, str], None]
+"""Takes the rows that are done, all rows where that is known, and a word on what is being done."""
 
 
 class TableFile:
@@ -150,9 +157,8 @@ class TableFile:
                 )
             with self.path.open("rb") as file:
                 begin = file.read(16)
-        if is_workbook(self.path):
-            names, rows, notes = read_workbook(self.path, self.label, sheet)
-            return _Typed(names, rows.num_rows, rows.to_batches, notes)
+        if _is_workbook(self.path):
+            return _workbook(self.path, self.label, sheet)
         for magic, opener in READERS.items():
             if begin.startswith(magic):
                 return _Typed.in_file(self.path, self.label, opener)
@@ -240,3 +246,88 @@ def _from_pandas(frame: Any) -> Any:
     names = list(map(str, frame.columns))
     numbered = frame.set_axis([str(k) for k in range(len(names))], axis=1)
     return arrow().Table.from_pandas(numbered, preserve_index=False).rename_columns(names)
+
+
+# Workbooks of Excel
+
+NUMBERS = (int, float)
+
+
+def _is_workbook(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _workbook(path: Path, label: str, sheet: str | None) -> _Typed:
+    """Return one sheet of a workbook, by default the first that holds something."""
+    excel = require("openpyxl", "excel")
+    with path.open("rb") as file:
+        try:
+            book = excel.load_workbook(file, read_only=True, data_only=True)
+        except Exception:  # its parts may be broken in any way
+            raise TableError(f"{label} {DAMAGED}.") from None
+        with in_plain_words(label, DAMAGED):
+            names = [each.title for each in book.worksheets]
+            if sheet is not None and sheet not in names:
+                raise TableError(f"sheet={sheet!r} is no sheet of {label}; it has {', '.join(map(repr, names[:10]))}.")
+            filled = [name for name in names if name == (sheet or name) and any(_rows(book[name]))]
+            if not filled:
+                raise TableError(f"{label} is empty.")
+            notes = f"{label} has {len(filled)} sheets; the first, {filled[0]!r}, was read. Name another by sheet."
+            names, rows = _sheet(_rows(book[filled[0]]), label)
+            return _Typed(names, rows.num_rows, rows.to_batches, (notes,) if len(filled) > 1 else ())
+
+
+def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that hold something."""
+    for row in sheet.iter_rows(values_only=True):
+        if any(cell not in (None, "") for cell in row):
+            yield row
+
+
+def _sheet(rows: Iterator[tuple[Any, ...]], label: str) -> tuple[list[str], Any]:
+    first = next(rows)
+    width = max(k for k, cell in enumerate(first, start=1) if cell not in (None, ""))
+    names = [str(cell).strip() if cell is not None else f"unnamed {k}" for k, cell in enumerate(first[:width], start=1)]
+    if all(isinstance(cell, NUMBERS) for cell in first[:width]):
+        raise TableError(f"{label} begins with numbers, {', '.join(names[:3])}: its first row must name the columns.")
+    chunks = []
+    while block := list(islice(rows, BATCH_ROWS)):
+        if any(cell not in (None, "") for row in block for cell in row[width:]):
+            raise TableError(f"{label} has more columns than names in its first row with something in it; name each.")
+        chunks.append([_typed([row[k] if k < len(row) else None for row in block]) for k in range(width)])
+    columns = [_joined(each) for each in zip(*chunks, strict=True)] if chunks else [[]] * width
+    return names, arrow().table(columns, names=[str(k) for k in range(width)])
+
+
+def _typed(cells: list[Any]) -> Any:
+    """Return cells in the one type that all have, or as texts."""
+    present = [cell for cell in cells if cell is not None]
+    for kinds, kind in (
+        ((datetime.datetime, datetime.date), "timestamp[us]"),
+        (bool, "bool"),
+        (datetime.time, "time64[us]"),
+        (NUMBERS, "float64"),
+    ):
+        if present and all(isinstance(cell, kinds) and isinstance(cell, bool) == (kinds is bool) for cell in present):
+            return arrow().array(cells, kind)
+    return arrow().array([None if cell is None else _text(cell) for cell in cells])
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _joined(chunks: tuple[Any, ...]) -> Any:
+    """Return the parts of a column in one type; texts where they differ."""
+    kinds = {chunk.type for chunk in chunks} - {arrow().null()}
+    if len(kinds) > 1:
+        chunks = tuple(arrow().array([None if c is None else _text(c) for c in chunk.to_pylist()]) for chunk in chunks)
+        kinds = {arrow().string()}
+    kind = next(iter(kinds), arrow().null())
+    return arrow().chunked_array([chunk.cast(kind) for chunk in chunks], kind)

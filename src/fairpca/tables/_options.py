@@ -1,7 +1,7 @@
 """What a user says of the columns: which role they have, and how they are to be read."""
 # SPDX-License-Identifier: MIT
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -68,14 +68,22 @@ class Roles:
         check_flag("keep_sensitive", self.keep_sensitive)
         if not self.sensitive:
             raise ValueError("sensitive names no column; name the protected attributes.")
-        self._check_one_role_each()
+        names = [name for _, name in self._named]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"column {twice[0]!r} is named twice among the roles; give it one.")
+
+    @property
+    def _named(self) -> list[tuple[str, str]]:
+        """Roles and the columns that have them."""
+        named = {"sensitive": self.sensitive, "control": self.control, "dropped": self.drop}
+        named |= {"label": _names("label", self.label), "weight": _names("weight", self.weight)}
+        return [(role, name) for role, names in named.items() for name in names]
 
     @cached_property
     def by_column(self) -> dict[str, str]:
         """The role of each column that has one."""
-        named = {"sensitive": self.sensitive, "control": self.control, "dropped": self.drop}
-        named |= {"label": _names("label", self.label), "weight": _names("weight", self.weight)}
-        return {name: role for role, names in named.items() for name in names}
+        return {name: role for role, name in self._named}
 
     def of(self, name: str) -> str:
         """Return the role of a column."""
@@ -90,12 +98,6 @@ class Roles:
         """Refuse names that a table does not have."""
         for name, role in self.by_column.items():
             check_column("drop" if role == "dropped" else role, name, names, label)
-
-    def _check_one_role_each(self) -> None:
-        listed = [*self.sensitive, *self.control, *self.drop, *_names("", self.label), *_names("", self.weight)]
-        twice = sorted({name for name in listed if listed.count(name) > 1})
-        if twice:
-            raise ValueError(f"column {twice[0]!r} is named twice among the roles; give it one.")
 
 
 @dataclass(frozen=True)
@@ -135,30 +137,30 @@ class TableOptions:
         for argument in ("categories", "numbers", "dates", "missing_values"):
             object.__setattr__(self, argument, _names(argument, getattr(self, argument)))
         check_integer("most_categories", self.most_categories, least=2)
-        kinds = {"categories": self.categories, "numbers": self.numbers, "dates": self.date_orders}
-        for one, other in combinations(kinds, 2):
-            both = sorted({*kinds[one]} & {*kinds[other]})
+        for one, other in combinations(self._named, 2):
+            both = sorted({*self._named[one]} & {*self._named[other]})
             if both:
                 raise ValueError(f"column {both[0]!r} is named both in {one} and in {other}; choose one.")
 
     @cached_property
     def date_orders(self) -> dict[str, str | None]:
         """The columns of dates, and where it is said the order of day, month and year in them."""
-        parts = {name: name.rpartition("=") for name in self.dates}
-        return {
-            (column if order in ("DMY", "MDY", "YMD") else name): (order if order in ("DMY", "MDY", "YMD") else None)
-            for name, (column, _, order) in parts.items()
-        }
+        return {column: order or None for column, order in map(_column_and_order, self.dates)}
+
+    @property
+    def _named(self) -> dict[str, Collection[str]]:
+        return {"categories": self.categories, "numbers": self.numbers, "dates": self.date_orders}
 
     def check(self, names: Sequence[str], label: str) -> None:
         """Refuse names that a table does not have."""
-        for argument, named in (
-            ("categories", self.categories),
-            ("numbers", self.numbers),
-            ("dates", self.date_orders),
-        ):
+        for argument, named in self._named.items():
             for name in named:
                 check_column(argument, name, names, label)
+
+
+def _column_and_order(name: str) -> tuple[str, str]:
+    column, _, order = name.rpartition("=")
+    return (column, order) if column and order in ("DMY", "MDY", "YMD") else (name, "")
 
 
 def check_column(argument: str, name: str, names: Sequence[str], label: str) -> None:

@@ -16,6 +16,7 @@ from fairpca.exceptions import TableError
 from fairpca.tables._columns import Column
 from fairpca.tables._encoder import MISSING_NAME, TableEncoder
 from fairpca.tables._options import FEW, MOST_CATEGORIES
+from fairpca.tables._reading import Cells
 from fairpca.tables._text import arrow
 
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII).fullmatch
@@ -32,20 +33,16 @@ def values_of(column: Column) -> AnyArray:
     texts = np.concatenate(column.texts)
     if column.are_codes or not (column.are_numbers or column.are_booleans):
         return texts
-    occurring = set(texts.tolist())
     if column.are_booleans:
-        truths = {text: text.lower() == "true" for text in occurring - {None}}
-        return texts if column.n_missing else _each(texts, truths, np.dtype(bool))
-    if not column.n_missing and all(map(WHOLE, occurring)):
-        return _each(texts, {text: int(text) for text in occurring}, np.dtype(np.int64))
+        return texts if column.n_missing else np.array([text.lower() == "true" for text in texts.tolist()])
+    if not column.n_missing and all(map(WHOLE, set(texts.tolist()))):
+        return texts.astype(np.int64)
     return _as_numbers(column, texts)
 
 
 def _as_numbers(column: Column, texts: AnyArray) -> FloatArray:
-    occurring = sorted(set(texts.tolist()) - {None})
-    reading = column.numerals.reading
-    numbers = reading.numbers(arrow().array(occurring, arrow().large_string())).tolist()
-    return _each(texts, dict(zip(occurring, numbers, strict=True)) | {None: math.nan}, np.dtype(np.float64))
+    cells = Cells.of(arrow().array(texts, "large_string"), ())
+    return cells.rows_of(cells.numbers(column.numerals.reading), math.nan)
 
 
 def check_sensitive(column: Column) -> None:
@@ -69,8 +66,7 @@ def weights_of(column: Column) -> FloatArray:
     """Return weights, and refuse what is none."""
     where = f"the weight column {column.name!r}"
     if not column.are_numbers:
-        what = f"{column.first_text[0][:40]!r} in row {column.first_text[1]}" if column.first_text else "no values"
-        raise TableError(f"{where} must hold numbers; it holds {what}.")
+        raise TableError(f"{where} must hold numbers; it holds {column.numerals.first_unread or 'no values'}.")
     values = values_of(column)
     weights = _as_numbers(column, values) if values.dtype == object else values.astype(np.float64)
     if (weights < 0).any():
@@ -79,11 +75,6 @@ def weights_of(column: Column) -> FloatArray:
     if not (weights > 0).any():
         raise TableError(f"{where} has no weight above 0.")
     return weights
-
-
-def _each(texts: AnyArray, table: Mapping[Any, float], dtype: "np.dtype[np.generic]") -> AnyArray:
-    """Return what a table says of each text."""
-    return np.fromiter(map(table.__getitem__, texts.tolist()), dtype=dtype, count=len(texts))
 
 
 # Who is held out
@@ -102,8 +93,8 @@ def held_out_rows(share: float, attributes: Iterable[AnyArray], random_state: An
 def _codes_of(values: AnyArray) -> IntArray:
     """Return the number of the group of each row; a missing value is a group of its own."""
     if values.dtype == object:
-        texts = sorted(set(values.tolist()) - {None})
-        return _each(values, {text: code for code, text in enumerate([*texts, None])}, np.dtype(np.int64))
+        code_of = {text: code for code, text in enumerate([*sorted(set(values.tolist()) - {None}), None])}
+        return np.array([code_of[text] for text in values.tolist()])
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 

@@ -9,6 +9,7 @@ import tempfile
 import weakref
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -21,10 +22,19 @@ from fairpca._utils.typing import AnyArray, BoolArray, IntArray
 from fairpca._utils.warn import Note, warn_user
 from fairpca.comparison import People
 from fairpca.exceptions import AttributeInTableWarning, TableError, TableWarning
-from fairpca.tables._encoder import TableEncoder, tell_of_unknown
+from fairpca.tables._columns import Column, check_kinds
+from fairpca.tables._encoder import TableColumn, TableEncoder, tell_of_unknown
+from fairpca.tables._file import Progress, TableFile
 from fairpca.tables._options import Roles, TableOptions
-from fairpca.tables._people import NearCopy, held_out_rows, near_copies, step_between
-from fairpca.tables._survey import Progress, Survey
+from fairpca.tables._people import (
+    NearCopy,
+    check_sensitive,
+    held_out_rows,
+    near_copies,
+    step_between,
+    values_of,
+    weights_of,
+)
 from fairpca.tables._text import BATCH_ROWS
 
 
@@ -233,6 +243,140 @@ def _check_share(share: Any) -> None:
         raise ValueError(f"held_out={share!r} must be a share of the rows, from 0 to less than 1.")
 
 
+# The first look: what columns are, and whether they can be used
+
+
+class Survey:
+    """What is known of a table after all rows have been seen once; `learned` is how a fit has encoded its columns."""
+
+    def __init__(
+        self, table: Any, roles: Roles, options: TableOptions, callback: Progress | None, learned: TableEncoder | None
+    ) -> None:
+        self.table = table = TableFile.of(table)
+        self.roles, self.options, self.learned, self._callback = roles, options, learned, callback
+        roles.check(table.names, table.label)
+        if learned is not None:
+            learned.check_names(table)
+        options.check(table.names, table.label)
+        self.columns = {name: Column(name, roles.of(name), options, table.decimal) for name in table.names}
+        self.n_rows = 0
+        for batch in table.batches():
+            for column, values in zip(self.columns.values(), batch.columns, strict=True):
+                column.add(values)
+            self.n_rows += batch.num_rows
+            self.progress(self.n_rows, table.n_rows, "looking at columns")
+        marks = {column.mark for column in self.columns.values()} - {None}
+        for column in self.columns.values():
+            column.compare_marks(next(iter(marks)) if len(marks) == 1 else None, table.delimiter)
+        could_be = [column for name, column in self.columns.items() if roles.is_feature(name)]
+        self.constant = [column.name for column in could_be if column.kind == "constant"]
+        self.features = [column for column in could_be if column.kind != "constant"]
+        if learned is not None:
+            self.constant, self.features = [], [self.columns[column.name] for column in learned.columns]
+        self.of_people = [self.columns[name] for name in roles.by_column if self.columns[name].is_of_people]
+
+    def progress(self, done: int, total: int | None, what: str) -> None:
+        """Tell who wants to know how far it is."""
+        if self._callback is not None:
+            self._callback(done, total, what)
+
+    @cached_property
+    def encoder(self) -> TableEncoder:
+        """That of the fit, or a new one, which does not know yet what missing numbers are taken for."""
+        if self.learned is not None:
+            return self.learned
+        columns = tuple(map(self._encoded, self.features))
+        return TableEncoder(columns, self.options.missing, self.options.missing_values)
+
+    @property
+    def numbers(self) -> list[str]:
+        """Columns that become one number each."""
+        return [column.name for column in self.encoder.columns if column.kind != "category"]
+
+    def check(self) -> None:
+        """Refuse roles and columns that cannot be used, and missing values unless they are provided for."""
+        for name in self.roles.sensitive:
+            check_sensitive(self.columns[name])
+        new = self.features if self.learned is None else []
+        check_kinds(new, self._way_out())
+        for column in [*new, *self.of_people]:
+            column.check_finite()
+        if self.options.missing != "drop-rows":
+            self._check_missing()
+
+    def rows_kept(self) -> BoolArray:
+        """Tell which rows are kept: under "drop-rows" those that lack nothing."""
+        kept, used = np.ones(self.n_rows, dtype=bool), [*self.features, *self.of_people]
+        for rows in (rows for column in used for missing in column.missing for rows in missing.all):
+            kept[rows] = False
+        if not kept.any():
+            most = max(used, key=lambda column: column.n_missing).name
+            words = f"every row lacks something, {most!r} most often"
+            raise TableError(f"{words}; drop that column, or use missing='fill'.")
+        return kept
+
+    def people(self) -> dict[str, AnyArray]:
+        """Return the columns of people, of all rows."""
+        return {
+            column.name: weights_of(column) if column.role == "weight" else values_of(column)
+            for column in self.of_people
+        }
+
+    def needs_digits(self) -> bool:
+        """Tell whether float32 would blur a column, or overflow."""
+        with_digits = ("number", "date", "time")
+        columns = [self.columns[column.name] for column in self.encoder.columns if column.kind in with_digits]
+        return any(column.needs_digits for column in columns)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return a row for each column, for people to look at."""
+        sizes = {each.name: len(self._encoded(each).feature_names) for each in self.features if not each.is_refused}
+        return [each.described(sizes.get(name, 0)) for name, each in self.columns.items()]
+
+    def _encoded(self, column: Column) -> TableColumn:
+        if column.kind != "category":
+            return TableColumn(column.name, column.kind, reading=column.reading)
+        absent = [None] if column.n_missing and self.options.missing == "fill" else []
+        return TableColumn(column.name, column.kind, (*sorted(column.counts), *absent))
+
+    def _lacking(self) -> list[Column]:
+        """Return the columns in which something is missing that must be there."""
+        must_be_there = [column for column in self.of_people if column.role != "sensitive"]
+        if self.options.missing == "refuse":
+            usable = [column for column in self.features if not column.is_refused]
+            must_be_there = [*usable, *must_be_there]
+        return [column for column in must_be_there if column.n_missing]
+
+    def _check_missing(self) -> None:
+        lacking = self._lacking()
+        if lacking:
+            listed = ", ".join(_counted(column) for column in lacking[:5])
+            more = f" and {len(lacking) - 5} other columns" if len(lacking) > 5 else ""
+            ways = "missing='drop-rows'" if self.options.missing == "fill" else "missing='fill' or missing='drop-rows'"
+            row = min(rows.first for rows in lacking[0].missing)
+            first = f"the first of {lacking[0].name!r} in row {row}"
+            raise TableError(f"values are missing in {listed}{more}, {first}; use {ways}.", **self._way_out())
+
+    def _way_out(self) -> dict[str, Any]:
+        """Return options with which this table can be used."""
+        ways: dict[str, Any] = {}
+        for column in self.features:
+            for name, value in column.way_out().items() if column.is_refused else ():
+                ways[name] = value if isinstance(value, str) else (*ways.get(name, ()), *value)
+        lacking = self._lacking() if self.options.missing != "drop-rows" else []
+        if lacking:
+            ways["missing"] = "drop-rows" if any(column.is_of_people for column in lacking) else "fill"
+        return ways
+
+
+def _counted(column: Column) -> str:
+    words = f" with {', '.join(map(repr, column.gaps))}" if column.gaps else ""
+    return f"{column.name!r} ({column.n_missing}{words})"
+
+
+# Rows to fit, and rows held out
+
+
 @dataclass(frozen=True, eq=False)
 class _Parts:
     """Rows to fit, rows held out, what is known of all people, and how many rows are neither, by reason."""
@@ -387,8 +531,8 @@ def _notes(found: Survey, n_dropped: dict[str, int], copies: list[NearCopy]) -> 
     if found.constant:
         listed = ", ".join(map(repr, found.constant[:5])) + (", ..." if len(found.constant) > 5 else "")
         notes.append((f"columns that do not vary are left out: {listed}.", TableWarning))
-    for column in (each for each in found.features if each.words):
-        words = ", ".join(f"{word!r} ({column.rows_of_word(word)} rows)" for word in column.words)
+    for column in (each for each in found.features if each.gaps):
+        words = ", ".join(f"{word!r} ({rows.count} rows)" for word, rows in column.gaps.items())
         notes.append((f"column {column.name!r} holds numbers; {words} in it count as missing.", TableWarning))
     reasons = {"missing": "lack a value", "zero weight": "have the weight 0"}
     for reason, count in n_dropped.items():

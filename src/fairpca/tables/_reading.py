@@ -1,4 +1,4 @@
-"""Numbers, dates and times as people write them, a column in one way."""
+"""The cells of a column, and numbers, dates and times as people write them, a column in one way."""
 # SPDX-License-Identifier: MIT
 
 import math
@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 from unicodedata import category
 
 import numpy as np
 
-from fairpca._utils.typing import BoolArray, FloatArray
+from fairpca._utils.typing import AnyArray, BoolArray, FloatArray, IntArray
 from fairpca.tables._text import arrow
 
 DECIMAL_MARKS = (".", ",")
@@ -48,32 +49,13 @@ BEGINS_LIKE_DATE = (
     r"|[A-Za-z]{3,9}\.? [0-9]{1,2}, |[0-9]+:[0-9]{2})"
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-NO_VALUE = {
-    *(
-        "-",
-        "--",
-        "–",
-        "—",
-        ".",
-        "..",
-        "...",
-        "*",
-        "?",
-        "n.a.",
-        "na",
-        "n/a",
-        "n.d.",
-        "nd",
-        "n.c.",
-        "nc",
-        "k.a.",
-        "k. a.",
-    ),
-    *("unknown", "unk", "missing", "not known", "not available", "not applicable", "not stated", "not reported"),
-    *("no answer", "no data", "refused", "prefer not to say", "blank", "keine angabe", "ohne angabe", "unbekannt"),
-    *("fehlt", "inconnu", "inconnue", "non renseigné", "non communiqué", "sconosciuto", "desconocido", "sin dato"),
-    *("sin datos", "#n/a", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
-}
+NO_VALUE_WORDS = (
+    "-|--|–|—|.|..|...|*|?|n.a.|na|n/a|n.d.|nd|n.c.|nc|k.a.|k. a.|unknown|unk|missing|not known|not available|"
+    "not applicable|not stated|not reported|no answer|no data|refused|prefer not to say|blank|keine angabe|"
+    "ohne angabe|unbekannt|fehlt|inconnu|inconnue|non renseigné|non communiqué|sconosciuto|desconocido|sin dato|"
+    "sin datos|#n/a|#div/0!|#value!|#ref!|#num!|#name?|#null!"
+)
+NO_VALUE = frozenset(NO_VALUE_WORDS.split("|"))
 """Words, in small letters, that stand for no value among numbers; among other words they may be an answer."""
 
 
@@ -148,7 +130,10 @@ def read(values: Any, way: str) -> tuple[FloatArray, Any]:
     """
     if way in DECIMAL_MARKS:
         return _numerals(values, way)
-    return _moments(values, way), None
+    moments = np.full(len(values), np.nan)
+    for k in np.flatnonzero(begin_like_dates(values)).tolist():
+        moments[k] = _hours(values[k].as_py()) if way == "time" else _days(values[k].as_py(), way)
+    return moments, None
 
 
 def _numerals(values: Any, mark: str) -> tuple[FloatArray, Any]:
@@ -165,23 +150,21 @@ def _numerals(values: Any, mark: str) -> tuple[FloatArray, Any]:
     # "1200.-" is a price without cents.
     texts = compute.replace_substring_regex(texts, "([0-9])[.,][-–—]{1,2}", r"\1")
     found = compute.extract_regex(texts, NUMERAL)
-    parts = {name: compute.struct_field(found, name) for name in ("digits", "exponent", "before", "after")}
+
+    def part(*names: str) -> Any:
+        return compute.binary_join_element_wise(*(compute.struct_field(found, name) for name in names), nothing)
+
     group = re.escape("," if mark == "." else ".")
     whole = rf"^(?:{GROUPED.replace('S', group)}|[0-9]+)(?:{re.escape(mark)}[0-9]*)?$|^{re.escape(mark)}[0-9]+$"
-    digits = parts["digits"]
-    is_whole = compute.match_substring_regex(digits, whole)
-    digits = compute.replace_substring_regex(compute.if_else(is_whole, digits, None), rf"[' {group}]", "")
-    digits = compute.replace_substring(digits, mark, ".")
-    numbers = compute.binary_join_element_wise(digits, parts["exponent"], nothing).cast(double)
+    digits = compute.if_else(compute.match_substring_regex(part("digits"), whole), part("digits"), None)
+    digits = compute.replace_substring(compute.replace_substring_regex(digits, rf"[' {group}]", ""), mark, ".")
+    numbers = compute.binary_join_element_wise(digits, part("exponent"), nothing).cast(double)
     infinite = compute.match_substring_regex(texts, r"^[-+]?(?i:inf|infinity)$")
     numbers = compute.if_else(infinite, compute.if_else(compute.starts_with(texts, "-"), -math.inf, math.inf), numbers)
-    signs = [compute.struct_field(found, name) for name in ("open", "sign", "minus", "behind")]
-    negative = compute.match_substring_regex(compute.binary_join_element_wise(*signs, nothing), r"[(\-−–]")
-    numbers = compute.if_else(compute.fill_null(negative, False), compute.negate(numbers), numbers)
-    units = compute.utf8_trim_whitespace(compute.binary_join_element_wise(parts["before"], parts["after"], nothing))
-    return np.asarray(numbers.to_numpy(zero_copy_only=False)), np.array(
-        compute.fill_null(units, "").to_pylist(), object
-    )
+    negative = compute.match_substring_regex(part("open", "sign", "minus", "behind"), r"[(\-−–]").fill_null(False)
+    numbers = compute.if_else(negative, compute.negate(numbers), numbers)
+    units = compute.utf8_trim_whitespace(part("before", "after")).fill_null("")
+    return np.asarray(numbers.to_numpy(zero_copy_only=False)), np.array(units.to_pylist(), object)
 
 
 def begin_like_dates(values: Any) -> BoolArray:
@@ -196,22 +179,12 @@ def begin_like_dates(values: Any) -> BoolArray:
     return np.asarray(like.to_numpy(zero_copy_only=False))
 
 
-def _moments(values: Any, order: str) -> FloatArray:
-    """Return days since 1970, or hours."""
-    found = np.full(len(values), np.nan)
-    for k in np.flatnonzero(begin_like_dates(values)).tolist():
-        text = values[k].as_py()
-        found[k] = _hours(text) if order == "time" else _days(text, order)
-    return found
-
-
 def _days(text: str, order: str) -> float:
     parts = DATE.fullmatch(re.sub(r"^([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})", r"\2 \1 \3", text))
     if parts is None:
         return math.nan
     first, mark, second, third, time = parts.groups()
-    is_named = not second.isdigit()
-    begins_with_year = len(first) == 4
+    is_named, begins_with_year = not second.isdigit(), len(first) == 4
     # A point, or the name of a month, is never that of an American date.
     if begins_with_year != (order == "YMD") or ((is_named or mark.startswith(".")) and order == "MDY"):
         return math.nan
@@ -237,8 +210,121 @@ def _hours(text: str) -> float:
     if parts is None:
         return math.nan
     hours, minutes, seconds, half, zone, zone_minutes = parts.groups()
-    number = int(hours)
-    if half is not None:
-        number = number % 12 + 12 * (half.lower() == "p")
+    number = int(hours) if half is None else int(hours) % 12 + 12 * (half.lower() == "p")
     east = 0.0 if zone is None else int(zone) + math.copysign(int(zone_minutes or 0) / 60, float(zone))
     return number + int(minutes) / 60 + float((seconds or "0").replace(",", ".")) / 3600 - east
+
+
+# Cells
+
+NUMERIC = ("text", "number", "boolean")
+"""Families of types that may hold numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column of some rows: the number of the value of each row, -1 where it is missing, and the values that occur."""
+
+    codes: IntArray
+    values: Any
+    family: str
+
+    @classmethod
+    def of(cls, column: Any, missing_values: Sequence[str]) -> "Cells":
+        """Take a column of a batch; `family` is text, number, boolean, date, time or nested."""
+        compute, column = arrow(".compute"), plain(column)
+        family = _family(column.type)
+        if family == "nested":
+            codes = np.where(column.is_null().to_numpy(zero_copy_only=False), -1, 0)
+            return cls(codes, arrow().array(["(nested)"]), family)
+        if arrow().types.is_floating(column.type):
+            column = compute.if_else(compute.is_nan(column), None, column)
+        coded = column.dictionary_encode()
+        codes, values = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), coded.dictionary
+        if family == "text":
+            values = compute.utf8_trim_whitespace(values)
+            absent = compute.is_in(values, value_set=arrow().array(missing_values, values.type))
+            # Texts may be equal but for blanks, and some stand for no value.
+            again = compute.if_else(absent, None, values).dictionary_encode()
+            places = again.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            codes, values = np.append(places, -1)[codes], again.dictionary
+        return cls(codes, values, family)
+
+    @cached_property
+    def missing(self) -> BoolArray:
+        """Which rows have no value."""
+        return self.codes < 0
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many rows have each value."""
+        return np.bincount(self.codes[~self.missing], minlength=len(self.values))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The values as texts; whole numbers have no decimal mark."""
+        listed = self.values.to_pylist()
+        return listed if self.family == "text" else [_as_text(value) for value in listed]
+
+    @cached_property
+    def typed(self) -> FloatArray:
+        """Values that are no texts as numbers: those of dates are days since 1970, those of times are hours."""
+        values, scale = self.values, 1.0
+        if self.family == "nested":
+            return np.full(len(values), np.nan)
+        if self.family in ("date", "time"):
+            kind, scale = ("time64[us]", 3.6e9) if self.family == "time" else ("timestamp[us]", 8.64e10)
+            values = values.cast(kind, safe=False).cast("int64")
+        return np.asarray(values.cast("float64", safe=False).to_numpy(zero_copy_only=False)) / scale
+
+    @cached_property
+    def booleans(self) -> FloatArray:
+        """The values as 0 and 1; NaN where they are neither true nor false."""
+        known = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+        return np.array([known.get(text.lower(), np.nan) for text in self.texts], dtype=np.float64)
+
+    def numbers(self, reading: Reading) -> FloatArray:
+        """Return the values as numbers; NaN where one is none."""
+        if self.family == "text":
+            return reading.numbers(self.values)
+        fits = self.family == reading.kind or (self.family in NUMERIC and reading.kind == "number")
+        return self.typed if fits else np.full(len(self.values), np.nan)
+
+    def rows_of(self, values: AnyArray, absent: Any) -> AnyArray:
+        """Return for each row what belongs to its value, or to a missing one."""
+        return np.append(values, np.array([absent], dtype=values.dtype))[self.codes]
+
+    def texts_of_rows(self) -> AnyArray:
+        """Return the text of each row, None where it is missing."""
+        return self.rows_of(np.array(self.texts, dtype=object), None)
+
+
+def texts_of(column: Any, missing_values: Sequence[str]) -> AnyArray:
+    """Return a column of a batch as texts, with None for missing ones."""
+    return Cells.of(column, missing_values).texts_of_rows()
+
+
+def plain(column: Any) -> Any:
+    """Return a column without a coding of its own, which changes from batch to batch, and texts in one type."""
+    if arrow().types.is_dictionary(column.type):
+        return plain(column.dictionary).take(column.indices)
+    return column.cast(arrow().large_string()) if _family(column.type) == "text" else column
+
+
+def _family(kind: Any) -> str:
+    types = arrow().types
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_boolean(kind) or types.is_null(kind):
+        return "boolean"
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return "date"
+    return "time" if types.is_time(kind) else "nested"
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)

@@ -16,11 +16,10 @@ from fairpca._utils.files import writing
 from fairpca._utils.typing import AnyArray
 from fairpca._utils.warn import warn_user
 from fairpca.exceptions import TableError, TableWarning
-from fairpca.tables._cells import plain
 from fairpca.tables._encoder import UNKNOWN, EncodedRows, TableEncoder, tell_of_unknown
-from fairpca.tables._file import TableFile
+from fairpca.tables._file import Progress, TableFile
 from fairpca.tables._options import check_column
-from fairpca.tables._survey import Progress
+from fairpca.tables._reading import plain
 from fairpca.tables._text import arrow
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
@@ -122,15 +121,12 @@ class WrittenRows:
         Rows written, and rows left out because they lack a value.
     unknown : dict of (str, str) to int
         Columns and categories that were not there before, with their rows.
-    ignored : tuple of str
-        Columns that were neither used nor kept.
     """
 
     path: Path
     n_rows: int
     n_dropped: int
     unknown: dict[tuple[str, str], int]
-    ignored: tuple[str, ...]
 
 
 def write_projections(
@@ -139,7 +135,6 @@ def write_projections(
     encoder: TableEncoder,
     project: Callable[[AnyArray], AnyArray],
     *,
-    names: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     row_numbers: bool = False,
     unknown: str = "warn",
@@ -156,9 +151,8 @@ def write_projections(
     encoder : TableEncoder
         That of the fit. Its `missing` says what becomes of rows that lack a value.
     project : callable
-        From features of shape (n, n_features) to projections of shape (n, d), such as `FairPCA.transform`.
-    names : sequence of str, default=None
-        Names of the projections, by default "component1" and so on.
+        From features of shape (n, n_features) to projections of shape (n, d), such as `FairPCA.transform`. They are
+        written as "component1" and so on.
     keep : sequence of str, default=()
         Columns of the table that are written first, as they are.
     row_numbers : bool, default=False
@@ -180,17 +174,15 @@ def write_projections(
         check_column("keep", name, table.names, table.label)
     if table.path is not None and path.exists() and path.samefile(table.path):
         raise TableError(f"{path} is the table itself; write to another file.")
-    ignored = tuple(name for name in encoder.check_names(table) if name not in kept)
     n_rows, n_dropped, strange = 0, 0, Counter[tuple[str, str]]()
     with writing(path) as temporary, closing(TableSink(temporary, path)) as sink:
         for rows in encoder.blocks(table):
             if encoder.missing != "drop-rows":
                 rows.check_complete()
-            if rows.complete.any():
-                Z = np.asarray(project(rows.X[rows.complete]))
-                sink.write(_batch(rows, Z, kept, names, row_numbers=row_numbers))
-            n_rows += int(rows.complete.sum())
-            n_dropped += int((~rows.complete).sum())
+            n_complete = int(rows.complete.sum())
+            if n_complete:
+                sink.write(_batch(rows, np.asarray(project(rows.X[rows.complete])), kept, row_numbers=row_numbers))
+            n_rows, n_dropped = n_rows + n_complete, n_dropped + len(rows.X) - n_complete
             strange.update(rows.unknown)
             if unknown == "refuse":
                 tell_of_unknown(strange, unknown, table.label)
@@ -201,21 +193,16 @@ def write_projections(
     tell_of_unknown(strange, "warn", table.label)
     if n_dropped:
         warn_user(f"{n_dropped} rows of {table.label} lack a value and are left out.", TableWarning)
-    return WrittenRows(path, n_rows, n_dropped, dict(strange), ignored)
+    return WrittenRows(path, n_rows, n_dropped, dict(strange))
 
 
-def _batch(
-    rows: EncodedRows, Z: AnyArray, keep: Sequence[str], names: Sequence[str] | None, *, row_numbers: bool
-) -> Any:
+def _batch(rows: EncodedRows, Z: AnyArray, keep: Sequence[str], *, row_numbers: bool) -> Any:
     """Return a batch of those rows that are complete: their numbers, what is kept of the table, projections."""
-    names = [f"component{k + 1}" for k in range(Z.shape[1])] if names is None else list(names)
-    if len(names) != Z.shape[1]:
-        raise ValueError(f"names has {len(names)} entries, but there are {Z.shape[1]} projections.")
     usable = arrow().array(rows.complete)
     listed = [(ROW, arrow().array(rows.first_row + 1 + np.flatnonzero(rows.complete)))] if row_numbers else []
     listed += [(name, plain(rows.batch.column(name)).filter(usable)) for name in keep]
-    listed += [(name, arrow().array(column)) for name, column in zip(names, Z.T, strict=True)]
+    listed += [(f"component{k}", arrow().array(column)) for k, column in enumerate(Z.T, start=1)]
     twice = [name for name, count in Counter(name for name, _ in listed).items() if count > 1]
     if twice:
-        raise TableError(f"two columns would be called {twice[0]!r}; keep others, or give other names.")
-    return arrow().record_batch([values for _, values in listed], names=[name for name, _ in listed])
+        raise TableError(f"two columns would be called {twice[0]!r}; keep others.")
+    return arrow().record_batch(dict(listed))

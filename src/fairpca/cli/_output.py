@@ -262,15 +262,12 @@ def check_folder(folder: Path, names: Iterable[str], inputs: Iterable[Path]) -> 
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out {folder} is a file; name a folder.")
-    try:
+    with _place_for("--out", folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise _no_place("--out", folder, error) from None
     for name in names:
-        _check_no_folder("--out", folder / name)
-        _check_no_input("--out", folder / name, inputs)
+        _check_target("--out", folder / name, inputs)
 
 
 def check_file(option: str, file: Path | None, inputs: Iterable[Path]) -> None:
@@ -287,30 +284,27 @@ def check_file(option: str, file: Path | None, inputs: Iterable[Path]) -> None:
     """
     if file is None:
         return
-    _check_no_folder(option, file)
+    _check_target(option, file, inputs)
     if not file.parent.is_dir():
         raise ValueError(f"{option} {file}: there is no folder {file.parent}; make it first.")
-    _check_no_input(option, file, inputs)
-    try:
-        with tempfile.TemporaryFile(dir=file.parent):
-            pass
-    except OSError as error:
-        raise _no_place(option, file, error) from None
+    with _place_for(option, file), tempfile.TemporaryFile(dir=file.parent):
+        pass
 
 
-def _check_no_folder(option: str, file: Path) -> None:
+def _check_target(option: str, file: Path, inputs: Iterable[Path]) -> None:
     if file.is_dir():
         raise ValueError(f"{option}: {file} is a folder; name a file.")
-
-
-def _check_no_input(option: str, file: Path, inputs: Iterable[Path]) -> None:
     for path in inputs:
         if file.exists() and path.exists() and file.samefile(path):
             raise ValueError(f"{option}: {file} would be written over, and it is read; name another place.")
 
 
-def _no_place(option: str, path: Path, error: OSError) -> ValueError:
-    return ValueError(f"{option} {path} cannot be written: {(error.strerror or str(error)).lower()}.")
+@contextmanager
+def _place_for(option: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{option} {path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
 
 
 @contextmanager

@@ -256,11 +256,11 @@ def prepare(
     terms, Z = Terms.of(model), projections(model, X)
     compared = compare(people, len(Z), terms, LARGEST_MMD2)
     masses = masses_of(compared.attached)
-    spread = _spread_of(model, X, masses)
+    mean, spread = _mean_and_spread(model, X, masses)
     colours = colourings(compared, ComparedRows.of(Z, compared), terms.sensitive == "intersections")
     for name, ready in zip(("audit_before", "audit"), audits, strict=True):
         _check_audit(name, ready, compared, len(Z))
-    Z_before, name, origin = _before_of(before, model, path, X, spread, masses)
+    Z_before, name, origin = _before_of(before, model, path, X, mean, spread, masses)
     found = audits[1] or _audit_after(model, X, people, about.features, settings)
     found_before = audits[0] or _audit_before(Z_before, people, terms, found, settings)
     return Case(
@@ -357,25 +357,18 @@ def _total_variance(rows: FloatArray, masses: FloatArray | None) -> float:
     return float(np.average(np.einsum("ij,ij->i", centred, centred), weights=masses))
 
 
-def _spread_of(model: FairPCA, X: Any, masses: FloatArray | None) -> float:
-    """Return the sum of the variances of the columns as a model scales them; 0 where rows do not vary."""
-    mean, first, squares, varies = _scaled_mean(model, X, masses), None, 0.0, False
+def _mean_and_spread(model: FairPCA, X: Any, masses: FloatArray | None) -> tuple[FloatArray, float]:
+    """Return mean and total variance of the rows as a model scales them; 0.0 where rows do not vary."""
+    total = float(X.shape[0] if masses is None else masses.sum())
+    mean = np.asarray(sum(weights @ rows for rows, weights in _scaled_blocks(model, X, masses)) / total)
+    first, squares, varies = None, 0.0, False
     for rows, weights in _scaled_blocks(model, X, masses):
         if first is None and weights.any():
             first = rows[np.flatnonzero(weights)[:1]]
         squares += float(weights @ np.sum((rows - mean) ** 2, axis=1))
         varies = varies or bool((rows[weights > 0] != first).any())
     # What rounding leaves of rows that are all the same is no variance.
-    return squares / _total(X, masses) if varies else 0.0
-
-
-def _scaled_mean(model: FairPCA, X: Any, masses: FloatArray | None) -> FloatArray:
-    total = sum(weights @ rows for rows, weights in _scaled_blocks(model, X, masses))
-    return np.asarray(total / _total(X, masses))
-
-
-def _total(X: Any, masses: FloatArray | None) -> float:
-    return float(X.shape[0] if masses is None else masses.sum())
+    return mean, squares / total if varies else 0.0
 
 
 def _scaled_blocks(
@@ -393,7 +386,7 @@ def _scaled_blocks(
 
 
 def _before_of(
-    before: Any, model: FairPCA, path: Any, X: Any, spread: float, masses: FloatArray | None
+    before: Any, model: FairPCA, path: Any, X: Any, mean: FloatArray, spread: float, masses: FloatArray | None
 ) -> tuple[FloatArray, str, str]:
     """Return the rows after what the model is compared with, what it is, and where it comes from.
 
@@ -412,7 +405,7 @@ def _before_of(
         "Plain PCA was fitted to the new rows themselves, scaled as the model scales them, because none that was "
         "fitted to the training rows was given (before=): that flatters it a little."
     )
-    return _plain_pca(model, X, masses), PLAIN, words
+    return _plain_pca(model, X, mean, masses), PLAIN, words
 
 
 def _given(before: Any, X: Any, all_of_it: float, masses: FloatArray | None) -> tuple[FloatArray, str, str]:
@@ -436,8 +429,7 @@ def _is_plain(reduction: Any) -> bool:
     return status in (Status.PCA_IS_FAIR, Status.NO_SENSITIVE_FEATURES)
 
 
-def _plain_pca(model: FairPCA, X: Any, masses: FloatArray | None) -> FloatArray:
-    mean = _scaled_mean(model, X, masses)
+def _plain_pca(model: FairPCA, X: Any, mean: FloatArray, masses: FloatArray | None) -> FloatArray:
     centred = (np.sqrt(weights)[:, None] * (rows - mean) for rows, weights in _scaled_blocks(model, X, masses))
     # A covariance where it is smaller than the rows.
     if X.shape[0] > X.shape[1]:

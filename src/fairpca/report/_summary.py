@@ -53,7 +53,14 @@ def summarise(case: Case) -> dict[str, Any]:
             "title": plain(case.title),
             "promise": _promise(case),
             "asked": _asked(case),
-            "kept": _kept(case),
+            "kept": {
+                "name": case.before.name,
+                "name_in_a_sentence": "plain PCA" if case.before.name == PLAIN else "the other reduction",
+                "origin": case.before.origin,
+                "before": case.before.variance,
+                "after": case.after.variance,
+                "fitted": case.model.explained_variance_ratio_.sum(),
+            },
             "audit": _findings(case),
             "attributes": [_attribute(colouring, rows) for colouring in case.colours],
             "n_attributes": len(case.compared.known),
@@ -238,13 +245,12 @@ def _promise(case: Case) -> dict[str, Any] | None:
 
 
 def _verdict(said: Verdict) -> dict[str, Any]:
-    return {name: _plain_texts(value) for name, value in said.to_dict().items()}
+    def shown(value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(shown, value))
+        return plain(value, LONG) if isinstance(value, str) else value
 
-
-def _plain_texts(value: Any) -> Any:
-    if isinstance(value, list):
-        return [plain(each, LONG) for each in value]
-    return plain(value, LONG) if isinstance(value, str) else value
+    return {name: shown(value) for name, value in said.to_dict().items()}
 
 
 def _asked(case: Case) -> dict[str, Any]:
@@ -262,17 +268,6 @@ def _asked(case: Case) -> dict[str, Any]:
         "notion": notion_words(model.fairness),
         "tolerance": tolerance_words(model),
         "left_out": [plain(words) for words in case.compared.left_out],
-    }
-
-
-def _kept(case: Case) -> dict[str, Any]:
-    return {
-        "name": case.before.name,
-        "name_in_a_sentence": "plain PCA" if case.before.name == PLAIN else "the other reduction",
-        "origin": case.before.origin,
-        "before": case.before.variance,
-        "after": case.after.variance,
-        "fitted": float(case.model.explained_variance_ratio_.sum()),
     }
 
 

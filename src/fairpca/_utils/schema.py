@@ -1,4 +1,4 @@
-"""Records from files: strict JSON, which fields there are, and what may stand in each."""
+"""Records in files: strict JSON, which fields there are, and what may stand in each."""
 # SPDX-License-Identifier: MIT
 
 import json
@@ -40,6 +40,23 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{digits[:20]} is too large for a number")
     return number
+
+
+def plain_data(value: Any) -> Any:
+    """Return nested dicts and sequences as strict JSON has them; numbers that it does not have become None.
+
+    Parameters
+    ----------
+    value : Any
+        Plain types; arrays and scalars of numpy are taken for their values.
+    """
+    if isinstance(value, dict):
+        return {str(name): plain_data(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(each) for each in value]
+    if hasattr(value, "tolist"):
+        return plain_data(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import csv
-import json
 import shlex
 import sys
 import warnings
@@ -13,14 +12,13 @@ from typing import Any
 from fairpca import FairPCA, FairPCAPath, __version__
 from fairpca._utils.files import writing
 from fairpca.auditing import AuditResult, Certificate, Figure
-from fairpca.cli._options import Table
-from fairpca.cli._output import Stages, finite
-from fairpca.cli._promise import Promised, write_promise
-from fairpca.cli._study import known
-from fairpca.report import About, Report, make_report
+from fairpca.cli._options import Fit
+from fairpca.cli._output import Stages, json_text
+from fairpca.cli._promise import Promised
+from fairpca.report import About, make_report
 from fairpca.saving import rows_beside
 from fairpca.table_model import HeldOut, TableModel
-from fairpca.tables import PreparedTable, Roles, write_projections
+from fairpca.tables import PreparedTable, write_projections
 
 FILES = {
     "report": "report.html",
@@ -33,6 +31,14 @@ FILES = {
 }
 """What is written, and what it is called."""
 
+OF_PROMISE = {
+    "release": "release.fairpca",
+    "release rows": "release.fairpca.rows",
+    "released": "released.csv",
+    "promise": "promise.json",
+}
+"""What is written for a promise."""
+
 PDF = "report.pdf"
 
 
@@ -42,10 +48,8 @@ class Fitted:
 
     Attributes
     ----------
-    choice : Table
-        The table.
-    roles : Roles
-        Which columns are what.
+    given : Fit
+        What was asked for.
     prepared : PreparedTable
         Its rows.
     held_out : HeldOut
@@ -66,8 +70,7 @@ class Fitted:
         How long each stage took.
     """
 
-    choice: Table
-    roles: Roles
+    given: Fit
     prepared: PreparedTable
     held_out: HeldOut
     model: FairPCA
@@ -90,22 +93,12 @@ class Fitted:
         return [promised, *(figure for figure in found if figure.name != "promise")]
 
 
-def metrics(found: Fitted, files: dict[str, str], verdict: dict[str, Any]) -> dict[str, Any]:
-    """Return all numbers, as plain types.
-
-    Parameters
-    ----------
-    found : Fitted
-        What was found.
-    files : dict
-        What is where.
-    verdict : dict
-        What follows, see `Report.summary`.
-    """
+def _metrics(found: Fitted, files: dict[str, str], verdict: dict[str, Any]) -> dict[str, Any]:
+    """Return all numbers, where the files are, and what follows, as plain types."""
     model, prepared = found.model, found.prepared
     return {
         "fairpca": __version__,
-        "table": str(found.choice.table),
+        "table": str(found.given.table),
         "rows": {
             "fitted": len(prepared.rows_train),
             "held_out": len(prepared.rows_new),
@@ -136,92 +129,70 @@ def metrics(found: Fitted, files: dict[str, str], verdict: dict[str, Any]) -> di
     }
 
 
-def write(
-    found: Fitted, folder: Path, stages: Stages, n_points: int = 0, pdf: bool = False
-) -> tuple[dict[str, str], Report]:
+def write(found: Fitted, stages: Stages) -> tuple[dict[str, Any], str]:
     """Write all files, each whole or not at all.
 
     Parameters
     ----------
     found : Fitted
         What was found.
-    folder : Path
-        Where to.
     stages : Stages
         Told how far it is.
-    n_points : int, default=0
-        Rows that the report draws as points.
-    pdf : bool, default=False
-        Whether the report is printed to a PDF as well.
 
     Returns
     -------
-    files : dict of str to str
-        What is where.
-    report : Report
-        The report, which has the verdict.
+    document : dict
+        All numbers, and what is where.
+    verdict : str
+        What follows, in words.
     """
-    files = {what: str(folder / name) for what, name in FILES.items()}
-    model, parts = found.model, (found.roles, found.held_out, found.choice.options())
-    TableModel.of_fitted(found.prepared.encoder, model, *parts).save(files["model"], rows=files["rows"])
-    write_rows(found, files["projected"], model, stages)
-    files |= write_promise(found.promise, folder)
-    if found.promise is not None:
-        released = TableModel.of_fitted(found.prepared.encoder, model, *parts, found.promise.release)
+    given, model, promise = found.given, found.model, found.promise
+    files = {what: str(given.out / name) for what, name in (FILES | OF_PROMISE).items()}
+    parts = found.prepared.encoder, model, given.roles, found.held_out, given.options
+    TableModel.of_fitted(*parts).save(files["model"], rows=files["rows"])
+    _write_rows(found, files["projected"], model, stages)
+    # What another fit has left must not stay beside this model.
+    lacking = [*([] if promise else OF_PROMISE), *([] if found.certificate else ["certificate"])]
+    for what in lacking:
+        Path(files.pop(what)).unlink(missing_ok=True)
+    if promise is not None:
+        promise.certificate.save(files["promise"])
+        released = TableModel.of_fitted(*parts, promise.release)
         released.save(files["release"], rows=rows_beside(files["release"]))
-        write_rows(found, files["released"], released.reduction_, stages, row_numbers=False)
-    write_loadings(Path(files["loadings"]), model, found.prepared.feature_names)
+        _write_rows(found, files["released"], released.reduction_, stages, row_numbers=False)
+    _write_loadings(Path(files["loadings"]), model, found.prepared.feature_names)
     if found.certificate is not None:
         found.certificate.save(files["certificate"])
-    else:
-        # One of another fit must not stay beside this model.
-        Path(files.pop("certificate")).unlink(missing_ok=True)
     stages.say("writing the report")
     report = make_report(
         model,
         found.prepared.X_new,
-        **known(found.prepared.people_new),
+        **vars(found.prepared.people_new),
         path=found.path,
         before=found.before,
         audit=found.audit,
         audit_before=found.audit_before,
-        release=None if found.promise is None else found.promise.release,
-        about=about(found),
+        release=None if promise is None else promise.release,
+        about=_about(found),
         file=files["report"],
-        n_points=n_points,
-        random_state=found.held_out.random_state,
+        n_points=given.points,
+        random_state=given.seed,
     )
-    if pdf:
-        files["pdf"] = str(report.save(folder / PDF))
+    if given.pdf:
+        files["pdf"] = str(report.save(given.out / PDF))
+    document = _metrics(found, files, report.summary["verdict"])
     with writing(Path(files["metrics"])) as temporary:
-        text = json.dumps(
-            finite(metrics(found, files, report.summary["verdict"])), ensure_ascii=False, allow_nan=False, indent=1
-        )
-        temporary.write_text(text + "\n", encoding="utf-8")
-    return files, report
+        temporary.write_text(json_text(document) + "\n", encoding="utf-8")
+    return document, report.verdict
 
 
-def write_rows(found: Fitted, file: str, reduction: Any, stages: Stages, row_numbers: bool = True) -> None:
-    """Write all rows after a reduction.
-
-    Parameters
-    ----------
-    found : Fitted
-        What was found.
-    file : str
-        Where to.
-    reduction : fitted transformer
-        Of the features.
-    stages : Stages
-        Told how far it is.
-    row_numbers : bool, default=True
-        Whether rows are numbered; no promise speaks of numbers, which may go by group.
-    """
+def _write_rows(found: Fitted, file: str, reduction: Any, stages: Stages, row_numbers: bool = True) -> None:
+    """Write all rows after a reduction; no promise speaks of their numbers, which may go by group."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the table was read
         write_projections(
             file,
-            found.choice.file,
+            found.given.file,
             found.prepared.encoder,
             reduction.transform,
             row_numbers=row_numbers,
@@ -229,20 +200,14 @@ def write_rows(found: Fitted, file: str, reduction: Any, stages: Stages, row_num
         )
 
 
-def about(found: Fitted) -> About:
-    """Return what a reader of the report must know of the table.
-
-    Parameters
-    ----------
-    found : Fitted
-        What was found.
-    """
+def _about(found: Fitted) -> About:
+    """Return what a reader of the report must know of the table."""
     columns = [
         {"name": each["column"], "kind": f"{each['role']}, {each['kind']}", "note": each["note"]}
         for each in found.prepared.columns
     ]
     return About(
-        data=found.choice.table.name,
+        data=found.given.table.name,
         held_out=found.held_out.share,
         columns=columns,
         notes=found.notes,
@@ -251,18 +216,8 @@ def about(found: Fitted) -> About:
     )
 
 
-def write_loadings(path: Path, model: FairPCA, features: list[str]) -> None:
-    """Write the components, one feature a line, in the scaled units.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    model : FairPCA
-        The fitted model.
-    features : list of str
-        Names of the features.
-    """
+def _write_loadings(path: Path, model: FairPCA, features: list[str]) -> None:
+    """Write the components, one feature a line, in the scaled units."""
     with writing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["feature", "mean", "scale", *(f"component{k + 1}" for k in range(model.n_components_))])

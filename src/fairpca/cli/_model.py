@@ -1,16 +1,21 @@
 """Models and certificates from files, and fairpca transform: new rows through a model."""
 # SPDX-License-Identifier: MIT
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import typer
 
 import fairpca
-from fairpca.cli._options import NewTable
-from fairpca.cli._output import Stages, out, plain, print_json
+from fairpca._utils.typing import AnyArray
+from fairpca.cli._options import PeopleOfModel, Transform
+from fairpca.cli._output import Stages, json_text, out, plain
+from fairpca.comparison import People
 from fairpca.saving import load_rows, rows_beside
-from fairpca.table_model import TableModel
+from fairpca.table_model import HeldOut, TableModel
 from fairpca.tables import PreparedTable, Roles, TableOptions, prepare, write_projections
 
 
@@ -49,35 +54,37 @@ def roles_for(model: TableModel, asked: Roles | None) -> Roles:
     return roles
 
 
-def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out: bool, stages: Stages) -> PreparedTable:
-    """Return the rows of a table as a model encodes them: all of them, or those that its fit has held out, as `X_new`.
+@contextmanager
+def rows_for(
+    model: TableModel, path: Path, given: PeopleOfModel, held_out: bool, stages: Stages
+) -> Iterator[tuple[AnyArray, People, Path | None]]:
+    """Give the rows of a table as a model encodes them, what is known of the people, and the file of the fitted rows.
 
     Parameters
     ----------
     model : TableModel
         The model.
-    choice : NewTable
-        The table.
-    asked : Roles or None
-        Which columns are what, by default those of the fit.
+    path : Path
+        Its file, beside which that of its rows may be.
+    given : PeopleOfModel
+        The table, and which columns are what, by default those of the fit.
     held_out : bool
         Whether only rows that the fit has held out of this table are wanted.
     stages : Stages
         Told how far it is.
     """
-    roles = roles_for(model, asked)
-    used = {column.name for column in model.encoder.columns}
-    table = choice.file
+    roles, table = roles_for(model, given.roles), given.file
+    used, named = {column.name for column in model.encoder.columns}, _with_roles(roles)
     # What the model does not use may hold anything.
-    spare = tuple(name for name in table.names if name not in used and name not in _with_roles(roles))
+    spare = tuple(name for name in table.names if name not in used and name not in named)
     roles = replace(roles, drop=spare, keep_sensitive=bool(used & set(roles.sensitive)))
     options = _for_people(model.options or TableOptions(), roles)
-    if not held_out:
-        return prepare(table, roles, options, encoder=model.encoder, held_out=0.0, callback=stages.rows)
-    if model.held_out is None:
+    fitted = Path(rows_beside(path))
+    fitted_rows = fitted if fitted.exists() else None
+    if held_out and model.held_out is None:
         raise ValueError("--held-out: the model does not say which rows its fit has held out.")
-    drawn = model.held_out
-    return prepare(
+    drawn = model.held_out if held_out and model.held_out else HeldOut(0.0, 0)
+    with prepare(
         table,
         roles,
         options,
@@ -85,35 +92,16 @@ def rows_for(model: TableModel, choice: NewTable, asked: Roles | None, held_out:
         held_out=drawn.share,
         callback=stages.rows,
         random_state=drawn.random_state,
-    )
+    ) as prepared:
+        if held_out:
+            _check_table_of_fit(model, prepared, given.table, fitted_rows)
+            yield prepared.X_new, prepared.people_new, fitted_rows
+        else:
+            yield prepared.X_train, prepared.people_train, fitted_rows
 
 
-def rows_of_fit(model_path: Path) -> Path | None:
-    """Return the file of the rows of a fit, if it lies beside its model.
-
-    Parameters
-    ----------
-    model_path : Path
-        The model.
-    """
-    path = Path(rows_beside(model_path))
-    return path if path.exists() else None
-
-
-def check_table_of_fit(model: TableModel, prepared: PreparedTable, table: Path, rows: Path | None) -> None:
-    """Refuse to take held-out rows of any table but that of the fit, row by row where its rows are known.
-
-    Parameters
-    ----------
-    model : TableModel
-        The model.
-    prepared : PreparedTable
-        The table, with the rows held out that the fit has held out.
-    table : Path
-        Its file.
-    rows : Path or None
-        The file of the rows of the fit.
-    """
+def _check_table_of_fit(model: TableModel, prepared: PreparedTable, table: Path, rows: Path | None) -> None:
+    """Refuse to take held-out rows of any table but that of the fit, row by row where its rows are known."""
     same = _same_means(model, prepared) if rows is None else load_rows(rows).is_all_of(prepared.X_train)
     if not same:
         raise ValueError(f"--held-out: {table} is not the table of the fit, or not as it was then.")
@@ -122,14 +110,8 @@ def check_table_of_fit(model: TableModel, prepared: PreparedTable, table: Path, 
 def _same_means(model: TableModel, prepared: PreparedTable, block: int = 2**14, rounding: float = 1e-6) -> bool:
     """Tell whether the rows to fit of a table have the number and the means of those that a model was fitted to.
 
-    Parameters
-    ----------
-    model, prepared
-        As above.
-    block : int, default=2**14
-        Rows that are looked at at a time, for they may be in a file.
-    rounding : float, default=1e-6
-        How far it may move the mean of a column, relative to its numbers.
+    Rows are looked at `block` at a time, for they may be in a file. Rounding may move the mean of a column so far,
+    relative to its numbers.
     """
     X, weight = prepared.X_train, prepared.people_train.sample_weight
     fitted = model.model_
@@ -158,43 +140,31 @@ def _with_roles(roles: Roles) -> set[str]:
     return {name for name in named if name is not None}
 
 
-def run_transform(
-    model_path: Path, choice: NewTable, file: Path, keep: tuple[str, ...], unknown: str, as_json: bool
-) -> None:
+def run_transform(given: Transform) -> int:
     """Project the rows of a table and write them.
 
     Parameters
     ----------
-    model_path : Path
-        The model.
-    choice : NewTable
-        The table.
-    file : Path
-        Where to.
-    keep : tuple of str
-        Columns that are written as they are.
-    unknown : str
-        What becomes of categories that the fit did not know.
-    as_json : bool
-        Whether to print JSON.
+    given : Transform
+        What was asked for.
     """
-    model = table_model(model_path)
+    model = table_model(given.model)
     with Stages() as stages:
         written = write_projections(
-            file,
-            choice.file,
+            given.out,
+            given.file,
             model.encoder,
             model.reduction_.transform,
-            keep=keep,
+            keep=given.keep,
             # No promise speaks of row numbers, which may go by group.
             row_numbers=model.release_ is None,
-            unknown=unknown,
+            unknown=given.unknown,
             callback=stages.rows,
         )
-    if as_json:
-        unknown_rows = [
-            {"column": name, "category": text, "rows": count} for (name, text), count in written.unknown.items()
-        ]
-        print_json({"file": str(file), "rows": written.n_rows, "dropped": written.n_dropped, "unknown": unknown_rows})
+    if given.as_json:
+        unknown = [{"column": name, "category": text, "rows": count} for (name, text), count in written.unknown.items()]
+        counts = {"rows": written.n_rows, "dropped": written.n_dropped, "unknown": unknown}
+        typer.echo(json_text({"file": str(given.out)} | counts))
     else:
-        out().print(f"{written.n_rows:,} rows, {model.model_.n_components_} components: {plain(str(file))}")
+        out().print(f"{written.n_rows:,} rows, {model.model_.n_components_} components: {plain(str(given.out))}")
+    return 0

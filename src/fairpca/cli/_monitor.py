@@ -14,11 +14,11 @@ from typing import Any
 import typer
 
 from fairpca import Monitor, load_certificate
-from fairpca.cli._guard import NOT_MET
+from fairpca._utils.schema import plain_data
+from fairpca.cli._guard import NOT_MET, in_options
 from fairpca.cli._model import roles_for, table_model
-from fairpca.cli._options import Stream
-from fairpca.cli._output import check_file, finite, out, plain, print_json
-from fairpca.cli._phrases import in_options
+from fairpca.cli._options import Watch
+from fairpca.cli._output import check_file, json_text, out, plain
 from fairpca.exceptions import TableError
 from fairpca.table_model import TableModel
 from fairpca.tables import DELIMITERS, Roles, TableFile, TableOptions, arrow, tell_of_unknown, texts_of
@@ -29,63 +29,46 @@ AT_ONCE = 2**16
 """Bytes of standard input that are taken at a time; less where no more is there."""
 
 
-def run_monitor(
-    certificate_path: Path,
-    model_path: Path,
-    choice: Stream,
-    asked: Roles | None,
-    state: Path | None,
-    picture: Path | None,
-    as_json: bool,
-) -> int:
+def run_monitor(given: Watch) -> int:
     """Take people, and say whether what was certified still holds.
 
     Parameters
     ----------
-    certificate_path, model_path : Path
-        The certificate and what was certified.
-    choice : Stream
-        Where people come from.
-    asked : Roles or None
-        Which columns are what; None takes what the model says.
-    state : Path or None
-        Where to go on, and what is written after each batch.
-    picture : Path or None
-        Where to draw the evidence.
-    as_json : bool
-        Whether to print JSON.
+    given : Watch
+        What was asked for.
 
     Returns
     -------
     code : int
         0, or 1 after an alarm.
     """
-    state = state or certificate_path.with_name(f"{certificate_path.name}.monitor")
-    inputs = [certificate_path, model_path, choice.table]
+    state = given.state or given.certificate.with_name(f"{given.certificate.name}.monitor")
+    inputs = [given.certificate, given.model, given.table]
     check_file("--state", state, inputs)
-    check_file("--plot", picture, [*inputs, state])
-    certificate, model = load_certificate(certificate_path), table_model(model_path)
-    certified = certificate, model.reduction_
-    names = model.encoder.feature_names
+    check_file("--plot", given.plot, [*inputs, state])
+    certificate, model = load_certificate(given.certificate), table_model(given.model)
+    certified, names = (certificate, model.reduction_), model.encoder.feature_names
     monitor = (
         Monitor.load(state, *certified, feature_names=names)
         if state.exists()
         else Monitor(*certified, feature_names=names)
     )
-    feed = _Feed(monitor, model, roles_for(model, asked), state)
-    if choice.table == INPUT:
-        for taken in feed.lines(choice):
-            typer.echo(json.dumps(finite({"taken": taken} | monitor.to_dict())) if as_json else f"taken {taken}")
+    feed = _Feed(monitor, model, roles_for(model, given.roles), state)
+    if given.table == INPUT:
+        for taken in feed.lines(given):
+            typer.echo(
+                json.dumps(plain_data({"taken": taken} | monitor.to_dict())) if given.as_json else f"taken {taken}"
+            )
             sys.stdout.flush()
     else:
-        feed.file(choice.file)
-    tell_of_unknown(feed.unknown, "warn", str(choice.table))
-    if picture is not None:
-        monitor.plot().figure_.savefig(picture)
-    if as_json and choice.table != INPUT:
-        print_json(monitor.to_dict())
-    elif not as_json:
+        feed.file(given.file)
+    tell_of_unknown(feed.unknown, "warn", str(given.table))
+    if given.plot is not None:
+        monitor.plot().figure_.savefig(given.plot)
+    if not given.as_json:
         out().print(plain(in_options(str(monitor))))
+    elif given.table != INPUT:
+        typer.echo(json_text(monitor.to_dict()))
     return 0 if monitor.alarm_ is None else NOT_MET
 
 
@@ -122,13 +105,13 @@ class _Feed:
         if seen < known["rows"]:
             raise changed
 
-    def lines(self, choice: Stream) -> Iterator[int]:
+    def lines(self, given: Watch) -> Iterator[int]:
         """Take lines of standard input as they come; yield how many rows are in the state, at first and after each."""
         taken = int(self._monitor.inputs.get("-", {"rows": 0})["rows"])
         yield taken
         names: list[str] = []
-        delimiter = choice.delimiter or ""
-        for lines in _lines(choice.encoding or "utf-8-sig"):
+        delimiter = given.delimiter or ""
+        for lines in _lines(given.encoding or "utf-8-sig"):
             if not names:
                 header, *lines = lines
                 delimiter = delimiter or max(DELIMITERS, key=header.count)
@@ -140,7 +123,7 @@ class _Feed:
                     raise TableError(f"standard input has {len(row)} fields in row {number}, and {len(names)} columns.")
             if rows:
                 columns = [arrow().array(column, arrow().string()) for column in zip(*rows, strict=True)]
-                self._take(arrow().record_batch(columns, names), taken, choice.decimal)
+                self._take(arrow().record_batch(columns, names), taken, given.decimal)
                 taken += len(rows)
                 self._keep("-", {"rows": taken})
                 yield taken

@@ -12,12 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
+
+from fairpca._utils.schema import plain_data
 
 if TYPE_CHECKING:
     from fairpca.auditing import AuditResult
@@ -46,41 +47,22 @@ def plain(text: str) -> str:
     >>> print(plain("sex \x1b[31m"))
     sex \x1b[31m
     """
-    return escape("".join(letter if letter.isprintable() or letter == "\n" else _code(letter) for letter in text))
+    shown = (
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
+    return escape("".join(shown))
 
 
-def _code(letter: str) -> str:
-    return letter.encode("unicode_escape").decode("ascii")
-
-
-def print_json(document: dict[str, Any]) -> None:
-    """Print a document as JSON; numbers that are none are null.
+def json_text(document: dict[str, Any]) -> str:
+    """Return a document as JSON; numbers that are none are null.
 
     Parameters
     ----------
     document : dict
         Plain types.
     """
-    typer.echo(json.dumps(finite(document), ensure_ascii=False, allow_nan=False, indent=1))
-
-
-def finite(value: Any) -> Any:
-    """Return plain types with null in place of numbers that JSON does not have.
-
-    Parameters
-    ----------
-    value : Any
-        Plain types; arrays and scalars of numpy are taken for their values.
-    """
-    if isinstance(value, dict):
-        return {str(name): finite(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
-    if hasattr(value, "tolist"):
-        return finite(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return json.dumps(plain_data(document), ensure_ascii=False, allow_nan=False, indent=1)
 
 
 def columns_table(columns: Sequence[dict[str, Any]]) -> Table:
@@ -93,10 +75,10 @@ def columns_table(columns: Sequence[dict[str, Any]]) -> Table:
     """
     more = f"and {len(columns) - MOST_COLUMNS} more columns" if len(columns) > MOST_COLUMNS else None
     table = Table(title="Columns", title_justify="left", caption=more, box=None, pad_edge=False)
-    for heading, side in (("column", "left"), ("role", "left"), ("kind", "left"), ("values", "right")):
-        table.add_column(heading, justify=side, overflow="fold")  # type: ignore[arg-type]
-    table.add_column("missing", justify="right")
-    table.add_column("features", justify="right")
+    for heading in ("column", "role", "kind"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("values", "missing", "features"):
+        table.add_column(heading, justify="right", overflow="fold")
     for column in columns[:MOST_COLUMNS]:
         distinct = f"{column['distinct']}{'+' if column['more_distinct'] else ''}"
         counts = (distinct, str(column["missing"] or ""), str(column["features"] or ""))
@@ -161,36 +143,11 @@ def show_numbers(console: Console, found: AuditResult) -> None:
         for measure in found.measures
     ]
     console.print(numbers_table("", headings, rows))
-    for attribute, record in best_readers(found.adversaries).items():
-        score = f"R² {record['r2']:.2f}" if "r2" in record else f"AUC {record['auc']:.2f}"
-        console.print(f"Best adversary of {plain(attribute or 'the attribute')}: {record['adversary']}, {score}.")
-
-
-def best_readers(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the adversary that predicts each attribute best.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        `AuditResult.adversaries`.
-    """
-    best: dict[str, dict[str, Any]] = {}
-    for record in records:
-        known = best.get(record["attribute"])
-        if known is None or reading(record) > reading(known):
-            best[record["attribute"]] = record
-    return best
-
-
-def reading(record: dict[str, Any]) -> float:
-    """Return how well an adversary predicts an attribute: its AUC, or R^2.
-
-    Parameters
-    ----------
-    record : dict
-        One of `AuditResult.adversaries`.
-    """
-    return float(record["r2"] if "r2" in record else record["auc"])
+    for attribute in dict.fromkeys(record["attribute"] for record in found.adversaries):
+        records = [record for record in found.adversaries if record["attribute"] == attribute]
+        best = max(records, key=lambda each: float(each["r2"] if "r2" in each else each["auc"]))
+        score = f"R² {best['r2']:.2f}" if "r2" in best else f"AUC {best['auc']:.2f}"
+        console.print(f"Best adversary of {plain(attribute or 'the attribute')}: {best['adversary']}, {score}.")
 
 
 class Times(ProgressColumn):
@@ -305,15 +262,12 @@ def check_folder(folder: Path, names: Iterable[str], inputs: Iterable[Path]) -> 
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out {folder} is a file; name a folder.")
-    try:
+    with _place_for("--out", folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise _no_place("--out", folder, error) from None
     for name in names:
-        _check_no_folder("--out", folder / name)
-        _check_no_input("--out", folder / name, inputs)
+        _check_target("--out", folder / name, inputs)
 
 
 def check_file(option: str, file: Path | None, inputs: Iterable[Path]) -> None:
@@ -330,30 +284,27 @@ def check_file(option: str, file: Path | None, inputs: Iterable[Path]) -> None:
     """
     if file is None:
         return
-    _check_no_folder(option, file)
+    _check_target(option, file, inputs)
     if not file.parent.is_dir():
         raise ValueError(f"{option} {file}: there is no folder {file.parent}; make it first.")
-    _check_no_input(option, file, inputs)
-    try:
-        with tempfile.TemporaryFile(dir=file.parent):
-            pass
-    except OSError as error:
-        raise _no_place(option, file, error) from None
+    with _place_for(option, file), tempfile.TemporaryFile(dir=file.parent):
+        pass
 
 
-def _check_no_folder(option: str, file: Path) -> None:
+def _check_target(option: str, file: Path, inputs: Iterable[Path]) -> None:
     if file.is_dir():
         raise ValueError(f"{option}: {file} is a folder; name a file.")
-
-
-def _check_no_input(option: str, file: Path, inputs: Iterable[Path]) -> None:
     for path in inputs:
         if file.exists() and path.exists() and file.samefile(path):
             raise ValueError(f"{option}: {file} would be written over, and it is read; name another place.")
 
 
-def _no_place(option: str, path: Path, error: OSError) -> ValueError:
-    return ValueError(f"{option} {path} cannot be written: {(error.strerror or str(error)).lower()}.")
+@contextmanager
+def _place_for(option: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{option} {path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
 from fairpca.metrics import communality
-from fairpca.plots._projection import ProjectionDisplay
-from fairpca.plots.style import axes_or_new
+from fairpca.plots._projection import ProjectionDisplay, projected
+from fairpca.plots.style import quiet_axes
 
 _HIGHLIGHT = "#D55E00"
 _ARROW = "0.25"
@@ -118,9 +118,8 @@ class BiplotDisplay:
         if len(components) != 2:
             raise ValueError(f"a biplot needs n_components=2, but the estimator was fitted with {len(components)}.")
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
-        groups = np.asarray(sensitive_features).ravel()
-        display = cls(np.asarray(estimator.transform(X)), groups, components, names, sensitive, n_features)
-        return display.plot(ax=ax, **style)
+        rows = projected(estimator, X, sensitive_features)
+        return cls(*rows, components, names, sensitive, n_features).plot(ax=ax, **style)
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw.
@@ -132,8 +131,7 @@ class BiplotDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.scatter`.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         rows = ProjectionDisplay(self.projections, self.groups).plot(ax=self.ax_, **({"alpha": 0.35} | style))
         self.scatters_ = rows.scatters_
         drawn = self._features()

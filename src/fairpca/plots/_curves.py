@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from fairpca._utils.typing import BoolArray, FloatArray, IntArray
-from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
+from fairpca.plots.style import MARKERS, PALETTE, quiet_axes
 
 
 class AuditDisplay:
@@ -37,8 +37,7 @@ class AuditDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; new axes by default.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         places = np.arange(len(self.measures))[::-1]
         values, chance, bounds = (
             np.array([measure[name] for measure in self.measures]) for name in ("mmd2", "chance_level", "upper_bound")
@@ -51,7 +50,6 @@ class AuditDisplay:
         self.ax_.set_xlim(left=0.0)
         self.ax_.set_xlabel("MMD\N{SUPERSCRIPT TWO} of the projected groups")
         self.ax_.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
-        quiet(self.ax_)
         return self
 
 
@@ -92,8 +90,7 @@ class PathDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.plot`.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         look = {"color": PALETTE[0], "marker": "o", "markersize": 4, "label": "FairPCA"}
         (self.line_,) = self.ax_.plot(self.mmd2s, 100 * self.variances, **(look | style))
         missed = ~self.converged
@@ -110,7 +107,6 @@ class PathDisplay:
         self.ax_.set_xlabel("MMD² between the groups (training rows)")
         self.ax_.set_ylabel("variance kept (%)")
         self.ax_.legend(frameon=False)
-        quiet(self.ax_)
         return self
 
 
@@ -149,8 +145,7 @@ class PlanDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; new axes by default.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         (self.line_,) = self.ax_.loglog(self.n_rows, self.epsilon, color=PALETTE[0])
         for (name, (n, mmd2)), marker, color in zip(self.marks.items(), MARKERS, PALETTE[1:], strict=False):
             self.ax_.plot(n, mmd2, marker, color=color, label=f"{name}: {n:,} rows, {mmd2:.2g}")
@@ -158,7 +153,6 @@ class PlanDisplay:
         self.ax_.set_ylabel("MMD\N{SUPERSCRIPT TWO} that can be ruled out")
         if self.marks:
             self.ax_.legend(frameon=False)
-        quiet(self.ax_)
         return self
 
 
@@ -206,8 +200,7 @@ class EvidenceDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; new axes by default.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         lines = (
             (self.log_evidence, PALETTE[0], "-", "against the certificate"),
             (self.log_change, PALETTE[2], "--", "people as a whole have changed"),
@@ -223,5 +216,4 @@ class EvidenceDisplay:
         self.ax_.set_xlabel("people")
         self.ax_.set_ylabel("evidence")
         self.ax_.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
-        quiet(self.ax_)
         return self

@@ -9,12 +9,18 @@ from scipy.stats import gaussian_kde
 from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import AnyArray, BoolArray, FloatArray
-from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
+from fairpca.plots.style import MARKERS, PALETTE, quiet_axes
 
 _MARGIN, _HEAD_ROOM = 0.05, 0.28
 """Empty space around the regions, and for the legend above them, as shares of their size."""
 
 _STYLES = ("solid", "dashed", "dashdot", "dotted")
+
+
+def projected(estimator: Any, X: Any, sensitive_features: Any) -> tuple[AnyArray, AnyArray]:
+    """Return the rows after a fitted estimator, and the group of each."""
+    check_is_fitted(estimator)
+    return np.asarray(estimator.transform(X)), np.asarray(sensitive_features).ravel()
 
 
 class ProjectionDisplay:
@@ -66,9 +72,7 @@ class ProjectionDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.scatter`.
         """
-        check_is_fitted(estimator)
-        projections = np.asarray(estimator.transform(X))
-        return cls(projections, np.asarray(sensitive_features).ravel()).plot(ax=ax, **style)
+        return cls(*projected(estimator, X, sensitive_features)).plot(ax=ax, **style)
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw.
@@ -80,8 +84,7 @@ class ProjectionDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.scatter`.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         x = self.projections[:, 0]
         flat = self.projections.shape[1] == 1
         self.scatters_ = []
@@ -100,7 +103,6 @@ class ProjectionDisplay:
         self.ax_.set_xlabel("component 1")
         self.ax_.set_ylabel("group" if flat else "component 2")
         self.ax_.legend(frameon=False)
-        quiet(self.ax_)
         return self
 
 
@@ -159,9 +161,7 @@ class DensityDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.contour`.
         """
-        check_is_fitted(estimator)
-        projections = np.asarray(estimator.transform(X))
-        return cls(projections, np.asarray(sensitive_features).ravel()).plot(ax=ax, **style)
+        return cls(*projected(estimator, X, sensitive_features)).plot(ax=ax, **style)
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw.
@@ -175,8 +175,7 @@ class DensityDisplay:
         """
         if self.projections.shape[1] < 2:
             raise ValueError("one component has no plane: draw it with ProjectionDisplay.")
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         plane = self.projections[:, :2]
         x, y = (_grid(column) for column in plane.T)
         self.contours_, handles, corners = [], [], []
@@ -197,7 +196,6 @@ class DensityDisplay:
         self.ax_.set_ylim(bottom - _MARGIN * height, top + _HEAD_ROOM * height)
         self.ax_.set(xlabel="component 1", ylabel="component 2")
         self.ax_.legend(handles=handles, loc="upper right", frameon=False)
-        quiet(self.ax_)
         return self
 
 

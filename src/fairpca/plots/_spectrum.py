@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairpca._utils.typing import FloatArray
 from fairpca.metrics import communality
-from fairpca.plots.style import MARKERS, PALETTE, axes_or_new, quiet
+from fairpca.plots.style import MARKERS, PALETTE, quiet_axes
 
 
 class CommunalityDisplay:
@@ -90,8 +90,7 @@ class CommunalityDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.boxplot`.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         places = np.arange(1, len(self.communalities) + 1)
         look = {
             "widths": 0.5,
@@ -108,7 +107,6 @@ class CommunalityDisplay:
         self.ax_.set_ylim(bottom=0)
         self.ax_.set_ylabel(f"communality of {self.feature_name}")
         self.ax_.legend(frameon=False)
-        quiet(self.ax_)
         return self
 
     def _splits(self, index: int, column: Any) -> Any:
@@ -250,8 +248,7 @@ class SpectrumDisplay:
         **style : dict
             Passed to `matplotlib.axes.Axes.plot` for the mean.
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = quiet_axes(ax)
         percent = 100 * np.atleast_2d(self.explained_variance_ratio)
         order = np.arange(1, percent.shape[1] + 1)
         kept = f"kept: first {self.n_components}"
@@ -271,5 +268,4 @@ class SpectrumDisplay:
         self.ax_.set_xlabel("eigenvector of P*, by decreasing eigenvalue")
         self.ax_.set_ylabel("variance explained (%)")
         self.ax_.legend(frameon=False)
-        quiet(self.ax_)
         return self

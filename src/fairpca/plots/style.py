@@ -11,11 +11,12 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 MARKERS = ("o", "^", "s", "D", "v", "P")
 
 
-def axes_or_new(ax: Any) -> Any:
-    """Return the given axes, or new ones."""
-    if ax is not None:
-        return ax
-    return require("matplotlib.pyplot", "plot").subplots(layout="constrained")[1]
+def quiet_axes(ax: Any) -> tuple[Any, Any]:
+    """Return the given axes, or new ones, without the ink that says nothing, and their figure."""
+    if ax is None:
+        ax = require("matplotlib.pyplot", "plot").subplots(layout="constrained")[1]
+    quiet(ax)
+    return ax, ax.figure
 
 
 def quiet(ax: Any) -> None:

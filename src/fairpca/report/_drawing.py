@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairpca.report._points import STEPS
+from fairpca.report._pictures import STEPS
 from fairpca.report._words import small
 
 # MMD^2 below which all is drawn as this: rounding leaves no less.
@@ -14,7 +14,7 @@ SMALLEST = 1e-7
 
 # Width of a picture and the room around its axes, in the units of its view box.
 WIDTH, ROOM = 360, 12
-_DRAWN = (("before", "mmd2"), ("after", "mmd2"), ("after", "chance_level"), ("after", "upper_bound"))
+_OF_MEASURE = (("before", "mmd2"), ("after", "mmd2"), ("after", "chance_level"), ("after", "upper_bound"))
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,10 @@ class Axis:
 
     def at(self, value: float) -> float:
         """Return the place of a number; one beyond an end is drawn there."""
-        low, high, value = (math.log(each) if self.logarithmic else each for each in (self.low, self.high, value))
+        ends = self.low, min(max(value, self.low), self.high), self.high
+        low, value, high = map(math.log, ends) if self.logarithmic else ends
         share = (value - low) / (high - low) if high > low else 0.5
-        return round(self.start + (self.end - self.start) * min(max(share, 0.0), 1.0), 1)
+        return round(self.start + (self.end - self.start) * share, 1)
 
     def ticks(self, most: int = 6) -> list[dict[str, Any]]:
         """Return round numbers along the axis, each with its place and text."""
@@ -102,7 +103,7 @@ def pictures(summary: dict[str, Any]) -> dict[str, Any]:
 def measures(audit: dict[str, Any], most: int = 10) -> dict[str, Any]:
     """Return a line for each measure: before, after, chance, and how large the population's may be."""
     shown = shown_measures(audit)[:most]
-    values = [_or_zero(each[side][name]) for each in shown for side, name in _DRAWN]
+    values = [each[side][name] or 0.0 for each in shown for side, name in _OF_MEASURE]
     high = 1.05 * max(values) or 1.0
     low = min(max(min([value for value in values if value > 0.0], default=high), SMALLEST), high)
     # On a straight axis all but the largest would sit at 0.
@@ -120,7 +121,10 @@ def measures(audit: dict[str, Any], most: int = 10) -> dict[str, Any]:
             {
                 "y": 40 * k + 28,
                 "name": each["name"],
-                **{f"{side}_{name}": _or_none(axis, each[side][name]) for side, name in _DRAWN},
+                **{
+                    f"{side}_{name}": None if each[side][name] is None else axis.at(each[side][name])
+                    for side, name in _OF_MEASURE
+                },
             }
             for k, each in enumerate(shown)
         ],
@@ -130,64 +134,43 @@ def measures(audit: dict[str, Any], most: int = 10) -> dict[str, Any]:
 def shown_measures(audit: dict[str, Any]) -> list[dict[str, Any]]:
     """Return measures with those first that show most."""
     found: list[dict[str, Any]] = audit["measures"]
-    return sorted(found, key=lambda each: -max(_or_zero(each["after"]["upper_bound"]), each["after"]["mmd2"]))
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Where a density is drawn: all groups in one panel, or many groups in a small one each.
-
-    Attributes
-    ----------
-    across : Axis
-        Of the component.
-    up : Axis
-        Of the density.
-    height : int
-        Of the panel.
-    """
-
-    across: Axis
-    up: Axis
-    height: int
-
-    @classmethod
-    def of(cls, ends: Sequence[float], highest: float, n_groups: int) -> "Panel":
-        """Return the panel for so many groups."""
-        width, height = (WIDTH, 190) if n_groups < 5 else (WIDTH // 2, 120)
-        across = Axis(ends[0], ends[1], ROOM, width - ROOM)
-        return cls(across, Axis(0.0, highest, height - 42, 8), height)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a template needs of it."""
-        width = self.across.end + ROOM
-        return {
-            "width": width,
-            "height": self.height,
-            "base": self.up.start,
-            "ticks": self.across.ticks(6 if width == WIDTH else 3),
-            "is_small": width < WIDTH,
-            "box": [self.across.start, self.up.end, self.across.end - self.across.start, self.up.start - self.up.end],
-        }
-
-    def lines(self, curves: Sequence[Sequence[float] | None]) -> list[str | None]:
-        """Return paths of curves."""
-        return [None if curve is None else self._line(curve) for curve in curves]
-
-    def _line(self, curve: Sequence[float]) -> str:
-        low, high, last = self.across.low, self.across.high, len(curve) - 1
-        places = [
-            f"{self.across.at(low + (high - low) * k / last):g} {self.up.at(value):g}" for k, value in enumerate(curve)
-        ]
-        return "M" + "L".join(places)
+    return sorted(found, key=lambda each: -max(each["after"]["upper_bound"] or 0.0, each["after"]["mmd2"]))
 
 
 def density(found: dict[str, Any], n_groups: int) -> dict[str, Any]:
     """Return curves of the groups, before and after, in the same axes."""
     highest = max((max(curve) for side in found["curves"].values() for curve in side if curve), default=1.0)
-    panel = Panel.of(found["range"], highest, n_groups)
-    sides = {name: panel.lines(side) for name, side in found["curves"].items()}
-    return {"component": found["component"], "sides": sides} | panel.to_dict()
+    return {"component": found["component"]} | _panel(found["range"], highest, found["curves"], n_groups)
+
+
+def _panel(ends: list[float], highest: float, curves: dict[str, Any], n_groups: int) -> dict[str, Any]:
+    """Return curves in the same axes, all groups in one picture, or each of many groups in a small one."""
+    is_small = n_groups > 4
+    width, height = (WIDTH // 2, 120) if is_small else (WIDTH, 190)
+    low, high = ends
+    across, up = Axis(low, high, ROOM, width - ROOM), Axis(0.0, highest, height - 42, 8)
+
+    def line(curve: list[float]) -> str:
+        step = (high - low) / (len(curve) - 1)
+        return _line([across.at(low + step * k) for k in range(len(curve))], list(map(up.at, curve)))
+
+    return {
+        "width": width,
+        "height": height,
+        "base": up.start,
+        "ticks": across.ticks(3 if is_small else 6),
+        "is_small": is_small,
+        "box": _box(across, up),
+        "sides": {name: [curve and line(curve) for curve in side] for name, side in curves.items()},
+    }
+
+
+def _line(xs: Sequence[float], ys: Sequence[float]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in zip(xs, ys, strict=True))
+
+
+def _box(across: Axis, up: Axis) -> list[float]:
+    return [across.start, up.end, across.end - across.start, up.start - up.end]
 
 
 def scatter(found: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +178,7 @@ def scatter(found: dict[str, Any]) -> dict[str, Any]:
     height = 320
     (left, right), (low, high) = found["ranges"]["x"], found["ranges"]["y"]
     across, up = Axis(left, right, 34, WIDTH - ROOM), Axis(low, high, height - 36, 8)
-    box = [across.start, up.end, across.end - across.start, up.start - up.end]
+    box = _box(across, up)
     frame = {"height": height, "box": box, "x_ticks": across.ticks(), "y_ticks": up.ticks()}
     return frame | {side: places(box, found[side]) for side in ("before", "after")}
 
@@ -209,12 +192,12 @@ def places(box: Sequence[float], points: Sequence[int]) -> list[list[float]]:
 
 def trade_off(found: dict[str, Any], attributes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the moving picture at its start, and for each attribute the curve of variance against MMD^2."""
-    panels = [Panel.of(found["range"], STEPS, len(attribute["groups"])) for attribute in attributes]
+    now = found["curves"][found["start"]]
     return {
         "curves": [_curve(found["models"], k) for k in range(len(attributes))],
         "panels": [
-            panel.to_dict() | {"lines": panel.lines(groups)}
-            for panel, groups in zip(panels, found["curves"][found["start"]], strict=True)
+            _panel(found["range"], STEPS, {"now": groups}, len(attribute["groups"]))
+            for attribute, groups in zip(attributes, now, strict=True)
         ],
     }
 
@@ -223,25 +206,22 @@ def _curve(models: Sequence[dict[str, Any]], attribute: int) -> dict[str, Any]:
     height = 240
     names = ("fitted", "new", "chance")
     rows = [{name: max(each["by_attribute"][attribute][name], SMALLEST) for name in names} for each in models]
-    shares = [100 * _or_zero(each["variance"]) for each in models]
-    low = min(value for row in rows for value in row.values())
-    high = max(value for row in rows for value in row.values())
-    across = Axis(low / 1.25, high * 1.25, 44, WIDTH - ROOM, logarithmic=True)
+    shares = [100 * (each["variance"] or 0.0) for each in models]
+    values = [value for row in rows for value in row.values()]
+    across = Axis(min(values) / 1.25, max(values) * 1.25, 44, WIDTH - ROOM, logarithmic=True)
     room = 0.08 * (max(shares) - min(shares)) or 1.0
     up = Axis(max(min(shares) - room, 0.0), max(shares) + room, height - 40, 8)
     xs = {name: [across.at(row[name]) for row in rows] for name in ("fitted", "new")}
     ys = [up.at(share) for share in shares]
     return {
         "height": height,
-        "box": [across.start, up.end, across.end - across.start, up.start - up.end],
+        "box": _box(across, up),
         "x_ticks": across.ticks(),
         "y_ticks": up.ticks(5),
         "chance": across.at(math.exp(sum(math.log(row["chance"]) for row in rows) / len(rows))),
         "y": ys,
         **xs,
-        "lines": {
-            name: "M" + "L".join(f"{x:g} {y:g}" for x, y in zip(values, ys, strict=True)) for name, values in xs.items()
-        },
+        "lines": {name: _line(values, ys) for name, values in xs.items()},
     }
 
 
@@ -314,11 +294,3 @@ def _spread(arrows: list[dict[str, Any]], step: int, size: int) -> None:
     beyond = max(0.0, lowest - (size - 8))
     for each in arrows:
         each["label_y"] = round(each["label_y"] - beyond, 1)
-
-
-def _or_zero(value: float | None) -> float:
-    return 0.0 if value is None else value
-
-
-def _or_none(axis: Axis, value: float | None) -> float | None:
-    return None if value is None else axis.at(max(value, axis.low) if axis.logarithmic else value)

@@ -10,7 +10,7 @@ from typing import Any
 from fairpca._utils.extras import require
 from fairpca.auditing import points
 from fairpca.report._drawing import methods, pictures, shown_measures
-from fairpca.report._points import STEPS
+from fairpca.report._pictures import STEPS
 from fairpca.report._words import (
     best_adversary,
     gap_of,
@@ -37,11 +37,9 @@ def render_report(summary: dict[str, Any]) -> str:
         The facts, as `summarise` returns them.
     """
     drawn = pictures(summary)
-    script = _asset("theme.js") + _asset("report.js")
     return _page(
         "report.html",
-        script,
-        images="'none'",
+        "report.js",
         title=summary["title"],
         summary=summary,
         drawn=drawn,
@@ -66,8 +64,6 @@ def render_audit(summary: dict[str, Any]) -> str:
     pairs = {"adversaries": [{"after": record} for record in found["adversaries"]]}
     return _page(
         "of_audit.html",
-        _asset("theme.js"),
-        images="'none'",
         title=summary["title"],
         summary=summary,
         best=best_adversary(pairs)["after"],
@@ -85,8 +81,7 @@ def render_page(title: str, body: str) -> str:
     body : str
         What follows, as HTML that is safe.
     """
-    safe = require("markupsafe", "report").Markup(body)
-    return _page("plain.html", _asset("theme.js"), images="'self' file:", title=title, body=safe)
+    return _page("plain.html", images="'self' file:", title=title, body=body)
 
 
 def render_methods(found: dict[str, Any]) -> str:
@@ -97,26 +92,18 @@ def render_methods(found: dict[str, Any]) -> str:
     found : dict
         The findings, with the `table` and the `notes` in texts.
     """
-    title = "Fair reductions compared"
-    return _page("methods.html", _asset("theme.js"), images="'none'", title=title, found=found, drawn=methods(found))
+    return _page("methods.html", title="Fair reductions compared", found=found, drawn=methods(found))
 
 
-def _page(template: str, script: str, images: str, **values: Any) -> str:
-    style = _asset("style.css")
-    page: str = (
-        _environment()
-        .get_template(template)
-        .render(style=_marked(style), script=_marked(script), policy=_policy(style, script, images), **values)
-    )
-    return page
-
-
-def _policy(style: str, script: str, images: str) -> str:
-    """Return what a browser may do with the page: run and apply what is in it, and load nothing from elsewhere."""
-    return (
+def _page(template: str, *scripts: str, images: str = "'none'", **values: Any) -> str:
+    """Return a page that runs and applies what is in it, and loads nothing from elsewhere."""
+    style, script = _asset("style.css"), "".join(map(_asset, ("theme.js", *scripts)))
+    policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src {images}; "
         "base-uri 'none'; form-action 'none'"
     )
+    page: str = _environment().get_template(template).render(style=style, script=script, policy=policy, **values)
+    return page
 
 
 def _digest(text: str) -> str:
@@ -196,8 +183,3 @@ def _environment() -> Any:
 @cache
 def _asset(name: str) -> str:
     return files("fairpca.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _marked(text: str) -> Any:
-    """Return what comes with the package as it is."""
-    return require("markupsafe", "report").Markup(text)

@@ -8,21 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from fairpca.auditing import ADVERSARY_NAMES, AuditResult, judge, of_release, task_gap
+from fairpca._utils.schema import plain_data
+from fairpca.auditing import ADVERSARY_NAMES, AuditResult, Verdict, judge, of_release, task_gap
+from fairpca.estimator import FairPCA
 from fairpca.metrics import communality
-from fairpca.report._case import Case
+from fairpca.report._case import PLAIN, Case
 from fairpca.report._colouring import NO_NAME, Colouring
-from fairpca.report._points import QUANTILES, densities, drawn_rows, scatter
-from fairpca.report._trade_off import promise, trade_off
-from fairpca.report._words import (
-    alerts,
-    as_plain_data,
-    comparison_name,
-    limits,
-    notion_words,
-    plain,
-    tolerance_words,
-)
+from fairpca.report._pictures import QUANTILES, densities, drawn_rows, scatter, trade_off
+from fairpca.report._words import alerts, comparison_name, limits, notion_words, plain, tolerance_words
 from fairpca.versions import environment
 
 OF_MEASURE = (
@@ -43,22 +36,85 @@ PACKAGES = ("fairpca", "numpy", "scipy", "scikit-learn")
 LONG = 1000
 
 
-def findings(case: Case) -> dict[str, Any]:
-    """Return measures, adversaries and gaps, each before and after.
+def summarise(case: Case) -> dict[str, Any]:
+    """Return everything that a report says.
 
     Parameters
     ----------
     case : Case
-        What the report is of.
+        What it is of.
     """
-    before, after = case.before.audit, case.after.audit
-    first, second = (
-        [each | {"gap": task_gap(each, case.model.fairness)} for each in of.parity] for of in (before, after)
+    rows = drawn_rows(case)
+    said = judge(case.after.audit)
+    if case.release is not None:
+        said = of_release(said, case.release.certificate_)
+    summary: dict[str, Any] = plain_data(
+        {
+            "title": plain(case.title),
+            "promise": _promise(case),
+            "asked": _asked(case),
+            "kept": {
+                "name": case.before.name,
+                "name_in_a_sentence": "plain PCA" if case.before.name == PLAIN else "the other reduction",
+                "origin": case.before.origin,
+                "before": case.before.variance,
+                "after": case.after.variance,
+                "fitted": case.model.explained_variance_ratio_.sum(),
+            },
+            "audit": _findings(case),
+            "attributes": [_attribute(colouring, rows) for colouring in case.colours],
+            "n_attributes": len(case.compared.known),
+            "n_points": len(rows),
+            "densities": densities(case),
+            "quantiles": QUANTILES,
+            "scatter": scatter(case, rows),
+            "trade_off": trade_off(case),
+            "verdict": _verdict(said),
+            "loadings": _loadings(case.model, case.about.features),
+            "origin": _origin(case),
+            "about": _about(case),
+        }
     )
+    return summary | {"alerts": alerts(case.model, summary), "limits": limits(summary)}
+
+
+def summarise_audit(audit: AuditResult, title: str | None) -> dict[str, Any]:
+    """Return everything that the page of an audit says.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        The findings.
+    title : str or None
+        Of the page.
+    """
+    names = ", ".join(dict.fromkeys(_named(each["attribute"]) for each in audit.measures))
+    sizes = ("n_rows", "n_components", "n_permutations", "bandwidth", "confidence")
+    found = {
+        "measures": [each | {"name": comparison_name(each["name"])} for each in audit.measures],
+        "adversaries": [each | _keys(each) for each in audit.adversaries],
+        "parity": _with_gaps(audit, audit.origin.terms["fairness"]),
+    }
+    summary: dict[str, Any] = plain_data(
+        {
+            "title": plain(title or f"Fairness of reduced data: {names}"),
+            "date": datetime.date.today().isoformat(),
+            "verdict": _verdict(judge(audit)),
+            "audit": found | {name: getattr(audit, name) for name in sizes},
+            "origin": {"model_digest": audit.origin.model, "certificate": _certificate(audit)},
+        }
+    )
+    return summary | {"limits": limits(summary)}
+
+
+def _findings(case: Case) -> dict[str, Any]:
+    """Return measures, adversaries and gaps, each before and after."""
+    before, after = case.before.audit, case.after.audit
+    gaps, gaps_after = (_with_gaps(each, case.model.fairness) for each in (before, after))
     return {
-        "measures": _measures(before, after),
+        "measures": [_measure(*records) for records in zip(before.measures, after.measures, strict=True)],
         "adversaries": _pairs(before.adversaries, after.adversaries, ("attribute", "adversary"), OF_ADVERSARY),
-        "parity": _pairs(first, second, ("attribute",), OF_TASK),
+        "parity": _pairs(gaps, gaps_after, ("attribute",), OF_TASK),
         "p_value": {"before": before.p_value, "after": after.p_value},
         "confidence": after.confidence,
         "bandwidth": after.bandwidth,
@@ -68,25 +124,26 @@ def findings(case: Case) -> dict[str, Any]:
     }
 
 
-def _measures(before: AuditResult, after: AuditResult) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": comparison_name(new["name"]),
-            "attribute": attribute_name(new["attribute"]),
-            "among": plain(new["among"]),
-            "kind": new["kind"],
-            "n_rows": new["n_rows"],
-            "sides": list(new["sides"]),
-            "before": {name: old[name] for name in OF_MEASURE},
-            "after": {name: new[name] for name in OF_MEASURE},
-        }
-        for old, new in zip(before.measures, after.measures, strict=True)
-    ]
+def _with_gaps(audit: AuditResult, fairness: Any) -> list[dict[str, Any]]:
+    return [each | {"gap": task_gap(each, fairness)} for each in audit.parity]
 
 
-def attribute_name(name: str) -> str:
+def _measure(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": comparison_name(after["name"]),
+        "attribute": _named(after["attribute"]),
+        "among": plain(after["among"]),
+        "kind": after["kind"],
+        "n_rows": after["n_rows"],
+        "sides": after["sides"],
+        "before": {name: before[name] for name in OF_MEASURE},
+        "after": {name: after[name] for name in OF_MEASURE},
+    }
+
+
+def _named(attribute: str) -> str:
     """Return the name of an attribute, or words for one that has none."""
-    return plain(name) or NO_NAME
+    return plain(attribute) or NO_NAME
 
 
 def _pairs(
@@ -98,28 +155,19 @@ def _pairs(
         for record in records:
             pair = found.setdefault(tuple(record[key] for key in keys), {"before": None, "after": None})
             pair[side] = {name: record[name] for name in values if name in record}
-    return [_named(dict(zip(keys, names, strict=True))) | pair for names, pair in found.items()]
+    return [_keys(dict(zip(keys, names, strict=True))) | pair for names, pair in found.items()]
 
 
-def _named(keys: dict[str, Any]) -> dict[str, Any]:
-    named = {"attribute": attribute_name(keys["attribute"])}
-    return named | ({"adversary": ADVERSARY_NAMES[keys["adversary"]].removeprefix("a ")} if "adversary" in keys else {})
+def _keys(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a record is of, in words."""
+    keys = {"attribute": _named(record["attribute"])}
+    if "adversary" in record:
+        keys["adversary"] = ADVERSARY_NAMES[record["adversary"]].removeprefix("a ")
+    return keys
 
 
-def loadings(model: Any, names: Sequence[str] = (), most: int = 12, components: int = 4) -> dict[str, Any]:
-    """Return the loadings of the columns that matter most.
-
-    Parameters
-    ----------
-    model : FairPCA
-        The model.
-    names : sequence of str, default=()
-        Of its features, where it does not know them itself.
-    most : int, default=12
-        Columns of highest communality that are listed.
-    components : int, default=4
-        Components that are listed.
-    """
+def _loadings(model: FairPCA, names: Sequence[str], most: int = 12, components: int = 4) -> dict[str, Any]:
+    """Return some loadings of the columns that matter most, named as the model knows them or as is said here."""
     live = model.components_[: max(model.n_live_components_, 1)]
     shares = communality(live)
     known = getattr(model, "feature_names_in_", names)
@@ -139,14 +187,8 @@ def loadings(model: Any, names: Sequence[str] = (), most: int = 12, components: 
     }
 
 
-def origin(case: Case) -> dict[str, Any]:
-    """Return command or lines of Python, versions, seeds and fingerprints.
-
-    Parameters
-    ----------
-    case : Case
-        What the report is of.
-    """
+def _origin(case: Case) -> dict[str, Any]:
+    """Return command or lines of Python, versions, seeds and fingerprints."""
     known, installed = case.after.audit.origin, environment()
     return {
         "command": plain(case.about.command, LONG),
@@ -182,79 +224,33 @@ def _certificate(audit: AuditResult) -> dict[str, Any]:
     return {"granted": True, "text": str(replace(certificate, measures=measures))}
 
 
-def summarise(case: Case) -> dict[str, Any]:
-    """Return everything that a report says.
-
-    Parameters
-    ----------
-    case : Case
-        What it is of.
-    """
-    rows = drawn_rows(case)
-    facts = {
-        "title": plain(case.title),
-        "promise": promise(case),
-        "asked": _asked(case),
-        "kept": _kept(case),
-        "audit": findings(case),
-        "attributes": [_attribute(colouring, rows) for colouring in case.colours],
-        "n_attributes": len(case.compared.known),
-        "n_points": len(rows),
-        "densities": densities(case),
-        "quantiles": list(QUANTILES),
-        "scatter": scatter(case, rows),
-        "trade_off": trade_off(case),
-        "verdict": _verdict(case),
-        "loadings": loadings(case.model, case.about.features),
-        "origin": origin(case),
-        "about": _about(case),
-    }
-    summary: dict[str, Any] = as_plain_data(facts)
-    return summary | {
-        "alerts": alerts(case.model, summary),
-        "limits": limits(summary),
+def _promise(case: Case) -> dict[str, Any] | None:
+    """Return what is promised of the release, and what other promises would have cost; None without a release."""
+    if case.release is None:
+        return None
+    shown = case.release.certificate_
+    costs = case.release.trade_off(case.after.Z, **vars(case.people))
+    for cost in costs:
+        if cost["variance"] is not None:
+            cost["variance"] *= case.after.variance
+    return {
+        "words": plain(shown.promise, 500),
+        "target": shown.upper_bound,
+        "auc": shown.auc,
+        "variance": next(cost["variance"] for cost in costs if cost["target"] == shown.upper_bound),
+        "n_cells": int(case.release.level_),
+        "n_rows": shown.n_rows,
+        "costs": costs,
     }
 
 
-def summarise_audit(audit: AuditResult, title: str | None) -> dict[str, Any]:
-    """Return everything that the page of an audit says.
+def _verdict(said: Verdict) -> dict[str, Any]:
+    def shown(value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(shown, value))
+        return plain(value, LONG) if isinstance(value, str) else value
 
-    Parameters
-    ----------
-    audit : AuditResult
-        The findings.
-    title : str or None
-        Of the page.
-    """
-    names = ", ".join(dict.fromkeys(attribute_name(each["attribute"]) for each in audit.measures))
-    found = {
-        "measures": [each | {"name": comparison_name(each["name"])} for each in audit.measures],
-        "adversaries": [each | _named(each) for each in audit.adversaries],
-        "parity": [each | {"gap": task_gap(each, audit.origin.terms["fairness"])} for each in audit.parity],
-    }
-    sizes = ("n_rows", "n_components", "n_permutations", "bandwidth", "confidence")
-    facts = {
-        "title": plain(title or f"Fairness of reduced data: {names}"),
-        "date": datetime.date.today().isoformat(),
-        "verdict": {name: _plain_texts(value) for name, value in judge(audit).to_dict().items()},
-        "audit": found | {name: getattr(audit, name) for name in sizes},
-        "origin": {"model_digest": audit.origin.model, "certificate": _certificate(audit)},
-    }
-    summary: dict[str, Any] = as_plain_data(facts)
-    return summary | {"limits": limits(summary)}
-
-
-def _verdict(case: Case) -> dict[str, Any]:
-    said = judge(case.after.audit)
-    if case.release is not None:
-        said = of_release(said, case.release.certificate_)
-    return {name: _plain_texts(value) for name, value in said.to_dict().items()}
-
-
-def _plain_texts(value: Any) -> Any:
-    if isinstance(value, list):
-        return [plain(each, LONG) for each in value]
-    return plain(value, LONG) if isinstance(value, str) else value
+    return {name: shown(value) for name, value in said.to_dict().items()}
 
 
 def _asked(case: Case) -> dict[str, Any]:
@@ -262,7 +258,7 @@ def _asked(case: Case) -> dict[str, Any]:
     return {
         "data": plain(case.about.data),
         "date": plain(case.about.date) or datetime.date.today().isoformat(),
-        "n_rows": case.n_rows,
+        "n_rows": len(case.after.Z),
         "n_rows_fitted": model.n_samples_,
         "held_out": case.about.held_out,
         "n_columns": model.n_features_in_,
@@ -272,17 +268,6 @@ def _asked(case: Case) -> dict[str, Any]:
         "notion": notion_words(model.fairness),
         "tolerance": tolerance_words(model),
         "left_out": [plain(words) for words in case.compared.left_out],
-    }
-
-
-def _kept(case: Case) -> dict[str, Any]:
-    return {
-        "name": case.origin.name,
-        "name_in_a_sentence": case.origin.in_a_sentence,
-        "origin": case.origin.origin,
-        "before": case.before.variance,
-        "after": case.after.variance,
-        "fitted": float(case.model.explained_variance_ratio_.sum()),
     }
 
 

@@ -1,7 +1,6 @@
 """Names, numbers and sentences as a page shows them."""
 # SPDX-License-Identifier: MIT
 
-import math
 import re
 from typing import Any
 
@@ -62,7 +61,7 @@ def small(value: float | None) -> str:
     >>> small(0.00878), small(3.4e-6), small(None), small(0.0)
     ('0.0088', '3.4\xa0·\xa010⁻⁶', 'not known', '0')
     """
-    if value is None or math.isnan(value):
+    if value is None:
         return UNKNOWN
     if value == 0.0 or 9.95e-5 <= abs(value) < 1e5:
         return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
@@ -78,12 +77,12 @@ def percent(share: float | None) -> str:
     >>> percent(0.1234), percent(None)
     ('12.3\xa0%', 'not known')
     """
-    return UNKNOWN if share is None or math.isnan(share) else f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
+    return UNKNOWN if share is None else f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def thousandths(value: float | None) -> str:
     """Return a score with three digits behind the point."""
-    return UNKNOWN if value is None or math.isnan(value) else f"{value:.3f}"
+    return UNKNOWN if value is None else f"{value:.3f}"
 
 
 def probability(value: float | None) -> str:
@@ -94,7 +93,7 @@ def probability(value: float | None) -> str:
     >>> probability(0.0314), probability(1e-5)
     ('0.031', 'below 0.001')
     """
-    if value is None or math.isnan(value):
+    if value is None:
         return UNKNOWN
     return f"{value:.3f}" if value >= 1e-3 else "below 0.001"
 
@@ -108,17 +107,6 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     ('1 row', '1,200 rows')
     """
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
-def as_plain_data(value: Any) -> Any:
-    """Return nested dicts and sequences as JSON has them; numbers that are none become None."""
-    if isinstance(value, dict):
-        return {str(key): as_plain_data(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_plain_data(each) for each in value]
-    if hasattr(value, "tolist"):
-        return as_plain_data(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def notion_words(fairness: Any) -> str:

@@ -5,7 +5,12 @@ from fairpca.data._axes import AxesRequest as AxesRequest, Components as Compone
 from fairpca.data._columns import Spread as Spread, summarised as summarised, sums_of_block as sums_of_block
 from fairpca.data._few_rows import axes_of_short_table as axes_of_short_table, prepare_few_rows as prepare_few_rows
 from fairpca.data._many_rows import EXACT_PAIRS as EXACT_PAIRS, prepare_many_rows as prepare_many_rows
-from fairpca.data._moments import Moments as Moments, ScaledMoments as ScaledMoments, orthonormal as orthonormal
+from fairpca.data._moments import (
+    Moments as Moments,
+    ScaledMoments as ScaledMoments,
+    leading as leading,
+    orthonormal as orthonormal,
+)
 from fairpca.data._prepared import (
     PreparedData as PreparedData,
     check_linear as check_linear,

@@ -14,7 +14,6 @@ from fairpca.cli._output import Stages, numbers_table
 from fairpca.cli._study import known
 from fairpca.comparison import LARGEST_MMD2
 from fairpca.exceptions import AttributeInTableWarning, ConvergenceWarning
-from fairpca.methods import kept_by_release
 from fairpca.selection import people_at
 from fairpca.tables import PreparedTable
 
@@ -88,8 +87,7 @@ def _kept(
         warnings.simplefilter("ignore", ConvergenceWarning)
         own = clone(model).fit(prepared.X_train[fit], **known(people[0]))
     Z = [own.transform(prepared.X_train[rows]) for rows in (fit, choose)]
-    tried = clone(release).fit(Z[0], **known(people[0]))
-    kept = kept_by_release(tried, (Z[0], people[0]), (Z[1], people[1]), target)
+    (kept,) = clone(release).fit(Z[0], **known(people[0])).trade_off(Z[1], **vars(people[1]), targets=(target,))
     share = float(own.explained_variance_ratio_.sum())
     released = None if kept["variance"] is None else share * kept["variance"]
     return {"variance_kept": share, "variance_released": released} | {

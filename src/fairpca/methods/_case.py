@@ -153,13 +153,15 @@ class Case:
         parts = (self.fitted, self.choosing, self.new)
         Z = [projections(model, part.X) for part in parts]
         release = self._release(Z[0])
-        shown = [self._shown(part, own, tried) for part, own, tried in zip(parts[1:], Z[1:], ((), None), strict=True)]
-        for figures, part, own, kept, task_auc in zip(
-            shown, parts[1:], Z[1:], self._variances_kept(Z), self._task_aucs(Z), strict=True
-        ):
-            promises = [] if release is None else release.trade_off(own, **vars(part.people), targets=self.targets)
-            figures |= {"variance_kept": kept, "task_auc": task_auc, "promises": promises}
-        return Judged(*shown, release)
+        choosing, new = (
+            {"variance_kept": kept}
+            | self._shown(part, own, adversaries)
+            | {"task_auc": task_auc, "promises": self._promises(release, part, own)}
+            for part, own, kept, adversaries, task_auc in zip(
+                parts[1:], Z[1:], self._variances_kept(Z), ((), None), self._task_aucs(Z), strict=True
+            )
+        )
+        return Judged(choosing, new, release)
 
     def _shown(self, part: Part, Z: FloatArray, adversaries: Any) -> dict[str, Any]:
         settings = {} if adversaries is None else {"adversaries": adversaries}
@@ -226,6 +228,9 @@ class Case:
             return None
         known = {name: value for name, value in vars(self.terms).items() if name != "sensitive_kind"}
         return Release(random_state=self.seed, **known).fit(Z, **vars(self.fitted.people))
+
+    def _promises(self, release: Release | None, part: Part, Z: FloatArray) -> list[dict[str, Any]]:
+        return [] if release is None else release.trade_off(Z, **vars(part.people), targets=self.targets)
 
     def why_not_certified(self, model: Any, release: Release | None) -> str:
         """Certify a release on the rows that are reported of; return why that fails, or nothing.

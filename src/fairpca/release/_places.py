@@ -116,7 +116,7 @@ class Places:
         n_cells = min(n_cells, len(np.unique(points, axis=0)))
         clusters = KMeans(n_cells, n_init=1, random_state=seed).fit(points, sample_weight=masses)
         codes = pairwise_distances_argmin(points, clusters.cluster_centers_)
-        sums = np.bincount(codes, masses, minlength=n_cells)
+        sums = _summed(codes, masses[:, None], n_cells)[:, 0]
         means = _summed(codes, masses[:, None] * values, n_cells) / np.maximum(sums, 1e-300)[:, None]
         levels = merging(sums, means, _summed(codes, weights, n_cells))
         return cls(np.asarray(clusters.cluster_centers_, dtype=np.float64), means, sums, levels)

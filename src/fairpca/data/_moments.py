@@ -93,13 +93,14 @@ def moments_of_block(
     numbers, p = encoding.of(attached), X.shape[1]
     masses = numbers[:, 0]
     counts = slice(None) if masses.all() else masses > 0
-    smallest, largest = extremes(X[counts], np.minimum, np.inf), extremes(X[counts], np.maximum, -np.inf)
     squares = np.einsum("ij,ij->j", numbers, numbers / np.maximum(masses[:, None], np.finfo(float).tiny))
     # Sums that are no numbers are looked at when all blocks have been added up.
     with np.errstate(over="ignore", invalid="ignore"):
         centred = np.subtract(X, mean, dtype=np.float64)
         if (units != 1.0).any():
             centred /= units
+        # Here X is still in the cache.
+        smallest, largest = extremes(X[counts], np.minimum, np.inf), extremes(X[counts], np.maximum, -np.inf)
         # For up to four columns, BLAS is faster one by one.
         cross = np.array([z @ centred for z in numbers.T]).T if numbers.shape[1] <= 4 else centred.T @ numbers
         if (masses != 1.0).any():

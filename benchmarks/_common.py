@@ -22,8 +22,10 @@ def save(name: str, rows: list[dict[str, Any]]) -> Path:
     """Write results with the environment as JSON."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1, default=float) + "\n")
-    return path
+    # At once, or not at all: some benchmarks begin where they were interrupted.
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1, default=float) + "\n")
+    return unfinished.replace(path)
 
 
 def run_parts(parts: dict[str, Callable[[], Iterable[dict[str, Any]]]], name: str, description: str | None) -> None:

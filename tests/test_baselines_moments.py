@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca
 from fairpca.baselines import FPCA, LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA, ReconstructionFairPCA
+from fairpca.data._columns import extremes
 from fairpca.exceptions import NoSensitiveFeaturesWarning, RankWarning
 from fairpca.saving import from_archive, to_archive
 
@@ -75,6 +76,29 @@ def test_closed_form_is_its_formula(table):
     np.testing.assert_allclose(model.components_.T @ model.components_, expected @ expected.T, atol=1e-10)
     np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-12)
     assert np.abs(np.cov(model.transform(X).T, z.T)[:3, 3:]).max() < 1e-10
+
+
+def test_one_pass_keeps_the_digits_of_sorted_rows_far_from_zero(rng):
+    """Few rows far away are not among those whose mean is subtracted; means are a million deviations from zero."""
+    X, group = rng.normal(size=(20_000, 5)) @ rng.normal(size=(5, 5)), rng.integers(2, size=20_000)
+    X[3:9] += 1e4
+    order = np.argsort(X[:, 0])
+    X, group = X[order], group[order]
+    near, far = (ClosedFormFairPCA(2).fit(rows, sensitive_features=group) for rows in (X, X + 1e9))
+    scaled = StandardScaler().fit_transform(X)
+    R = null_space((one_hot(group) - one_hot(group).mean(axis=0)).T @ scaled, rcond=1e-9)
+    expected = R @ np.linalg.eigh(R.T @ np.cov(scaled.T) @ R)[1][:, -2:]
+    for model, atol in ((near, 1e-9), (far, 1e-4)):
+        np.testing.assert_allclose(model.components_.T @ model.components_, expected @ expected.T, atol=atol)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (7, 1), (1000, 3), (5001, 40), (300, 3000)])
+def test_a_column_that_differs_in_one_entry_is_not_constant(rng, shape):
+    X = np.ones(shape)
+    for function, initial, value in ((np.minimum, np.inf, 0.5), (np.maximum, -np.inf, 1.5)):
+        X[rng.integers(shape[0]), rng.integers(shape[1])] = value
+        np.testing.assert_array_equal(extremes(X, function, initial), function.reduce(X, axis=0))
+    assert np.isinf(extremes(X[:0], np.minimum, np.inf)).all()
 
 
 def test_closed_form_of_covariances_is_its_formula_for_two_groups(table):

@@ -143,7 +143,7 @@ def test_a_release_for_a_task_has_a_certificate_that_others_can_check(tmp_path):
     certificate = load_certificate(tmp_path / "task.json")
     assert certificate.kind == "task"
     assert verify(certificate, release, seen[2000:], **held).holds
-    release._cells.scores.models[0].values[:] += 1.0
+    release.places_.scores.models[0].values[:] += 1.0
     assert not verify(certificate, release, seen[2000:], **held).same_model
 
 

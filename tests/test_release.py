@@ -19,11 +19,10 @@ import fairpca
 from cli_tables import answer, people as cli_people, run, written
 from fairpca import Release, any_classifier_bound
 from fairpca.exceptions import ModelFileError, NotCertifiedWarning
-from fairpca.release._noise import drawn_distance, grid_distance, grid_error, rounded
-from fairpca.release._people import normal_draws
+from fairpca.release._noise import drawn_distance, grid_distance, grid_error, normal_draws, rounded
 from fairpca.release._places import merged
 from fairpca.release._sides import constant
-from fairpca.release._trees import BoostedTrees, boosting
+from fairpca.release._task import BoostedTrees, boosting
 
 KEY = b"sixteen or more secret bytes"
 uncertified = pytest.mark.filterwarnings("ignore::fairpca.exceptions.NotCertifiedWarning")

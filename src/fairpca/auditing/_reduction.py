@@ -140,7 +140,7 @@ def _parts_of_release(release: Release) -> dict[str, Any]:
     cells = release.places_.levels[level]
     released = cells if release.output == "codes" else release.places_.values_of(level)[cells]
     parts = {"centres": release.places_.centres, "cells": cells, "released": released}
-    scores = release._cells.scores
+    scores = release.places_.scores
     if scores is not None:
         parts |= {"quantiles": scores.quantiles, "trees": [list(vars(trees).values()) for trees in scores.models]}
     return parts

@@ -9,7 +9,7 @@ from fairpca._utils.checks import check_name, check_number
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import Note
 from fairpca.baselines._moment_method import ProjectionByMoments
-from fairpca.data import ScaledMoments, orthonormal
+from fairpca.data import ScaledMoments, leading, orthonormal
 
 
 class ClosedFormFairPCA(ProjectionByMoments):
@@ -106,8 +106,7 @@ class ClosedFormFairPCA(ProjectionByMoments):
         basis = np.linalg.qr(np.sqrt(variances)[:, None] * taken, mode="complete")[0][:, taken.shape[1] :]
         if len(moments.within):
             basis = basis @ self._alike(moments, basis, n_components)
-        inner = np.linalg.eigh(basis.T @ (variances[:, None] * basis))[1][:, ::-1]
-        live = basis @ inner[:, : min(n_components, basis.shape[1])]
+        live = basis @ leading(basis.T @ (variances[:, None] * basis), n_components)[1]
         frame = np.zeros((p, n_components))
         frame[: axes.rank, : live.shape[1]] = live
         # Null axes carry no variance, of any group.

@@ -12,20 +12,17 @@ _MAX_NEWTON = 100
 
 @dataclass(frozen=True)
 class Projection:
-    """A point of the set: `matrix` on the live axes, `scalar` times the identity on the null axes.
+    """A point of the set.
 
     Attributes
     ----------
-    matrix : ndarray of shape (q, q)
-        Live block.
-    scalar : float
-        Value on every null axis.
+    matrix : ndarray of shape (m, m)
+        P, of which the null axes, where there are such, are the last row and column.
     multiplier : float
         lambda >= 0 of the constraint f'Pf <= delta^2; 0 where it is slack.
     """
 
     matrix: FloatArray
-    scalar: float
     multiplier: float
 
 
@@ -34,16 +31,16 @@ class Fantope:
     """The set {P : 0 <= P <= I, tr P = d, f'Pf <= delta^2}, for P that is a multiple of I on the null axes.
 
     Rows of data carry no information about their null space, so an optimal P may be averaged over its rotations: one
-    number stands for all null axes, however many there are.
+    axis, which nothing connects with the others, stands for all null axes, however many there are.
 
     Parameters
     ----------
     n_components : int
         d.
-    n_null : int
-        Number of null axes.
-    mean_difference : ndarray of shape (q,) or None
-        f on the live axes; None leaves out its constraint.
+    counts : ndarray of shape (m,)
+        How many axes each stands for: one, but for null axes.
+    mean_difference : ndarray of shape (m,) or None
+        f; None leaves out its constraint.
     bound : float
         delta^2, greater than 0 if there is a mean difference.
     exact_trace : bool, default=True
@@ -51,12 +48,12 @@ class Fantope:
     """
 
     n_components: int
-    n_null: int
+    counts: FloatArray
     mean_difference: FloatArray | None = None
     bound: float = np.inf
     exact_trace: bool = True
 
-    def project(self, matrix: FloatArray, scalar: float, guess: float = 0.0) -> Projection:
+    def project(self, matrix: FloatArray, guess: float = 0.0) -> Projection:
         """Return the nearest point of the set in the Frobenius norm.
 
         P(lambda), the projection of A - lambda ff' without the mean constraint, has a non-increasing f'Pf, so lambda is
@@ -64,20 +61,18 @@ class Fantope:
 
         Parameters
         ----------
-        matrix : ndarray of shape (q, q)
-            Symmetric live block.
-        scalar : float
-            Value on the null axes.
+        matrix : ndarray of shape (m, m)
+            A, symmetric.
         guess : float, default=0.0
             Where to look for the multiplier first.
         """
         f = self.mean_difference
         if f is None:
-            return self._spectral(matrix, scalar).point(0.0)
+            return self._spectral(matrix).point(0.0)
         outer = np.outer(f, f)
         low, high, multiplier = -1.0, np.inf, guess  # below 0: that 0 itself is slack has not been ruled out
         for _ in range(_MAX_NEWTON):
-            spectrum = self._spectral(matrix - multiplier * outer, scalar)
+            spectrum = self._spectral(matrix - multiplier * outer)
             excess, slope = spectrum.along(f)
             excess -= self.bound
             slack = multiplier == 0.0 and excess <= 0.0
@@ -88,15 +83,13 @@ class Fantope:
             multiplier = _safeguarded(multiplier, excess, slope, low, high, float(f @ f))
         return spectrum.point(multiplier)
 
-    def upper_bound(self, matrix: FloatArray, scalar: float, multiplier: float) -> float:
+    def upper_bound(self, matrix: FloatArray, multiplier: float) -> float:
         """Return a bound on max <M, P> over the set, attained for the optimal multiplier of the mean constraint.
 
         Parameters
         ----------
-        matrix : ndarray of shape (q, q)
-            Symmetric live block of M.
-        scalar : float
-            Value of M on the null axes.
+        matrix : ndarray of shape (m, m)
+            M, symmetric.
         multiplier : float
             Any number >= 0: max <M, P> <= (sum of the d largest eigenvalues of M - lambda ff') + lambda delta^2.
         """
@@ -104,17 +97,16 @@ class Fantope:
         if self.mean_difference is not None:
             matrix = matrix - multiplier * np.outer(self.mean_difference, self.mean_difference)
             offset = multiplier * self.bound
-        eigenvalues = np.linalg.eigvalsh(matrix)[::-1][: self.n_components]
-        values = np.concatenate([eigenvalues, np.full(min(self.n_null, self.n_components), scalar)])
-        largest = np.sort(values)[::-1][: self.n_components]
-        return float(np.sum(largest if self.exact_trace else np.maximum(largest, 0.0))) + offset
+        values, vectors = np.linalg.eigh(matrix)
+        values, counts = values[::-1], (self.counts @ vectors**2)[::-1]
+        taken = np.clip(self.n_components - (np.cumsum(counts) - counts), 0.0, counts)
+        return float(taken @ (values if self.exact_trace else np.maximum(values, 0.0))) + offset
 
-    def _spectral(self, matrix: FloatArray, scalar: float) -> "_Clipped":
+    def _spectral(self, matrix: FloatArray) -> "_Clipped":
         eigenvalues, vectors = np.linalg.eigh(matrix)
-        counts = np.ones(len(eigenvalues) + 1)
-        counts[-1] = self.n_null
-        shift = trace_shift(np.append(eigenvalues, scalar), counts, self.n_components, self.exact_trace)
-        return _Clipped(eigenvalues, vectors, scalar, shift, self.n_null, self.exact_trace)
+        counts = self.counts @ vectors**2
+        shift = trace_shift(eigenvalues, counts, self.n_components, self.exact_trace)
+        return _Clipped(eigenvalues, vectors, counts, shift, self.exact_trace)
 
 
 def trace_shift(values: FloatArray, counts: FloatArray, total: float, exact: bool = True) -> float:
@@ -147,9 +139,8 @@ class _Clipped:
 
     eigenvalues: FloatArray
     vectors: FloatArray
-    scalar: float
+    counts: FloatArray
     shift: float
-    n_null: int
     exact_trace: bool
 
     @property
@@ -157,8 +148,7 @@ class _Clipped:
         return np.clip(self.eigenvalues - self.shift, 0.0, 1.0)
 
     def point(self, multiplier: float) -> Projection:
-        matrix = (self.vectors * self.clipped) @ self.vectors.T
-        return Projection(matrix, float(np.clip(self.scalar - self.shift, 0.0, 1.0)), multiplier)
+        return Projection((self.vectors * self.clipped) @ self.vectors.T, multiplier)
 
     def along(self, f: FloatArray) -> tuple[float, float]:
         """Return f'P(lambda)f and its derivative, -<D(ff'), ff'> with D the derivative of the projection."""
@@ -170,10 +160,8 @@ class _Clipped:
         differences = clipped[:, None] - clipped
         ratios = np.where(same, inside[:, None] & inside, differences / np.where(same, 1.0, gaps))
         slope = -float(squares @ ratios @ squares)
-        scalar_inside = 0.0 < self.scalar - self.shift < 1.0
-        n_inside = int(inside.sum()) + (self.n_null if scalar_inside else 0)
-        if n_inside and (self.exact_trace or self.shift > 0.0):
-            slope += float(squares[inside].sum()) ** 2 / n_inside
+        if inside.any() and (self.exact_trace or self.shift > 0.0):
+            slope += float(squares[inside].sum()) ** 2 / float(self.counts[inside].sum())
         return float(squares @ clipped), slope
 
 
@@ -190,61 +178,31 @@ def _safeguarded(current: float, excess: float, slope: float, low: float, high: 
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two square matrices, one per sign of Q, each with a multiple of the identity on the null axes.
-
-    Attributes
-    ----------
-    matrices : ndarray of shape (2, q, q)
-        Live blocks.
-    scalars : ndarray of shape (2,)
-        Values on the null axes.
-    """
-
-    matrices: FloatArray
-    scalars: FloatArray
-
-    def __add__(self, other: "Pair") -> "Pair":
-        return Pair(self.matrices + other.matrices, self.scalars + other.scalars)
-
-    def __sub__(self, other: "Pair") -> "Pair":
-        return Pair(self.matrices - other.matrices, self.scalars - other.scalars)
-
-    def __mul__(self, factor: float) -> "Pair":
-        return Pair(self.matrices * factor, self.scalars * factor)
-
-    def squared_norm(self, n_null: int) -> float:
-        """Return the squared Frobenius norm, null axes counted `n_null` times."""
-        return float(np.vdot(self.matrices, self.matrices) + n_null * np.vdot(self.scalars, self.scalars))
-
-
-@dataclass(frozen=True)
 class SquaredSpectralNorm:
     """g(Z+, Z-) = mu (|Z+|^2 + |Z-|^2), or mu max(|Z+|^2, |Z-|^2) if pooled, with spectral norms.
+
+    Pairs are arrays of shape (2, m, m), one matrix per sign of Q.
 
     Parameters
     ----------
     mu : float
         Weight.
-    n_null : int
-        Number of null axes on which the scalars stand.
+    counts : ndarray of shape (m,)
+        How many axes each stands for.
     pooled : bool
         Whether one bound holds for both matrices, as in the text of the paper, or each has its own.
     """
 
     mu: float
-    n_null: int
+    counts: FloatArray
     pooled: bool
 
-    def value(self, pair: Pair) -> float:
+    def value(self, pair: FloatArray) -> float:
         """Return g."""
-        norms = np.linalg.norm(pair.matrices, ord=2, axis=(1, 2)) if pair.matrices.size else np.zeros(2)
-        if self.n_null:
-            norms = np.maximum(norms, np.abs(pair.scalars))
-        squares = norms**2
+        squares = np.linalg.norm(pair, ord=2, axis=(1, 2)) ** 2
         return self.mu * float(squares.max() if self.pooled else squares.sum())
 
-    def split(self, pair: Pair, step: float) -> tuple[Pair, Pair, float]:
+    def split(self, pair: FloatArray, step: float) -> tuple[FloatArray, FloatArray, float]:
         """Return Z, W - Z and the conjugate g*((W - Z) / step), where Z minimises step g(Z) + |Z - W|^2 / 2.
 
         The singular values of W are clipped at a level s where step mu s^2 + sum_i (sigma_i - s)_+^2 / 2 is least: at
@@ -252,31 +210,22 @@ class SquaredSpectralNorm:
 
         Parameters
         ----------
-        pair : Pair
+        pair : ndarray of shape (2, m, m)
             W.
         step : float
             Weight of g.
         """
         # Only singular values above the level matter, and those are well determined by the Gram matrix.
-        squares, vectors = np.linalg.eigh(np.swapaxes(pair.matrices, 1, 2) @ pair.matrices)
-        singular = np.sqrt(np.maximum(squares, 0.0))
-        on_null = np.abs(pair.scalars)
-        levels = self._levels(singular, on_null, step * self.mu)
+        squares, vectors = np.linalg.eigh(np.swapaxes(pair, 1, 2) @ pair)
+        singular, counts = np.sqrt(np.maximum(squares, 0.0)), self.counts @ vectors**2
+        if self.pooled:
+            levels = np.full(2, clip_level(singular.ravel(), counts.ravel(), step * self.mu))
+        else:
+            levels = np.array([clip_level(*each, step * self.mu) for each in zip(singular, counts, strict=True)])
         above = np.maximum(singular - levels[:, None], 0.0)
         cut = above / np.where(above > 0.0, singular, 1.0)
-        excess = np.stack([_outer(*block) for block in zip(pair.matrices, vectors, cut, strict=True)])
-        null_excess = np.sign(pair.scalars) * np.maximum(on_null - levels, 0.0)
-        rest = Pair(excess, null_excess)
-        nuclear = above.sum(axis=1) + self.n_null * np.abs(null_excess)
-        return pair - rest, rest, self._conjugate(nuclear / step)
-
-    def _levels(self, singular: FloatArray, on_null: FloatArray, weight: float) -> FloatArray:
-        values = np.column_stack([singular, on_null])
-        counts = np.ones_like(values)
-        counts[:, -1] = self.n_null
-        if self.pooled:
-            return np.full(2, clip_level(values.ravel(), counts.ravel(), weight))
-        return np.array([clip_level(v, c, weight) for v, c in zip(values, counts, strict=True)])
+        excess = np.stack([_outer(*block) for block in zip(pair, vectors, cut, strict=True)])
+        return pair - excess, excess, self._conjugate(np.sum(counts * above, axis=1) / step)
 
     def _conjugate(self, nuclear: FloatArray) -> float:
         """Return g* from the nuclear norms of its arguments."""

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: MIT
 
 import math
-from numbers import Real
-from typing import Any
 
 import numpy as np
 
-from fairpca._utils.checks import check_integer, check_name
+from fairpca._utils.checks import check_at_least_zero, check_integer, check_name
 from fairpca._utils.typing import FloatArray
 from fairpca._utils.warn import Note
 from fairpca.baselines._moment_method import ProjectionByMoments
@@ -158,9 +156,9 @@ class FPCA(ProjectionByMoments):
         self.gap_tolerance = gap_tolerance
 
     def _check_parameters(self) -> None:
-        _check_number("delta", self.delta, "0 makes the group means equal")
-        _check_number("mu", self.mu, "0 leaves the covariances alone")
-        _check_number("gap_tolerance", self.gap_tolerance, "1e-7 is the default")
+        check_at_least_zero("delta", self.delta, "0 makes the group means equal")
+        check_at_least_zero("mu", self.mu, "0 leaves the covariances alone")
+        check_at_least_zero("gap_tolerance", self.gap_tolerance, "1e-7 is the default")
         check_name("form", self.form, ["published", "text"])
         check_name("rounding", self.rounding, ["eigenvectors", "stiefel"])
         check_integer("max_iter", self.max_iter, 1)
@@ -198,8 +196,8 @@ class FPCA(ProjectionByMoments):
         return axes.axes.T @ frame, notes
 
     def _learn_program(self, problem: FPCAProblem, result: SDPResult, d: int) -> None:
-        self.projection_matrix_ = problem.full_matrix(result.point)
         self.eigenvalues_, self.eigenvectors_ = problem.spectrum(result.point)
+        self.projection_matrix_ = (self.eigenvectors_ * self.eigenvalues_) @ self.eigenvectors_.T
         self.objective_, self.duality_gap_ = result.objective, result.gap
         self.converged_, self.n_iter_ = result.converged, result.n_iter
         following = self.eigenvalues_[d : d + 1]
@@ -225,11 +223,3 @@ class FPCA(ProjectionByMoments):
             f"eigenvalues {d} and {d + 1} of P* are tied at {self.eigenvalues_[d]:.4f}, so the {d} leading "
             "eigenvectors are an arbitrary choice. Another n_components may not be tied."
         )
-
-
-def _check_number(argument: str, value: Any, advice: str) -> None:
-    """Refuse anything but a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{argument} must be a number; got {value!r}.")
-    if not 0.0 <= float(value) < math.inf:
-        raise ValueError(f"{argument}={value!r} must be a finite number >= 0; {advice}.")

@@ -141,7 +141,12 @@ class MomentMethod(LinearMap):
         if by_group:
             self._check_groups(encoding.columns)
         names = getattr(self, "feature_names_in_", None)
-        self._moments = Moments.of(rows, encoding, by_group, before, names)
+        try:
+            self._moments = Moments.of(rows, encoding, by_group, before, names)
+        except ValueError:
+            if not is_dask(X):
+                checked_rows(self, X)  # says of numbers that are not finite where they are
+            raise
         moments = self._moments.scaled(self.standardize)
         n_rows = rows.n_rows + (0 if before is None else self.n_samples_)
         count = moments.axes.n_for_share(d) if isinstance(d, float) else d
@@ -157,7 +162,7 @@ class MomentMethod(LinearMap):
             attached, encoding = encoded(people, blocks.chunks[0], self.sensitive_kind, more_to_come=more_to_come)
             return DaskRows(blocks, attached), encoding
         check_same_rows(X, people.tables)
-        table = checked_rows(self, X, least_rows=2 if reset else 1, reset=reset)
+        table = checked_rows(self, X, least_rows=2 if reset else 1, reset=reset, finite=False)
         attached, encoding = encoded(people, table.shape[0], self.sensitive_kind, more_to_come=more_to_come)
         return ArrayRows(table, attached), encoding
 
@@ -185,31 +190,29 @@ class MomentMethod(LinearMap):
     def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
         """Learn the map, and return what is to be warned of."""
 
-    def _learn_oblique(
-        self, rows: FloatArray, axes: FloatArray, variances: FloatArray, moments: ScaledMoments, n_rows: int
-    ) -> list[Note]:
-        """Learn a map that is no orthogonal projection.
 
-        Parameters
-        ----------
-        rows : ndarray of shape (k, r)
-            A in the live principal axes, k <= d.
-        axes : ndarray of shape (k, r)
-            What rows are made of again, by their coordinates.
-        variances : ndarray of shape (k,)
-            Variances of the coordinates (divisor n).
-        moments : ScaledMoments
-            Moments of the rows.
-        n_rows : int
-            Number of rows.
-        """
+class ObliqueByMoments(MomentMethod):
+    """Base of methods by moments that are no orthogonal projections; subclasses give two sets of axes."""
+
+    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
+        rows, axes, variances = self._map(moments, n_components)
         live = moments.axes.axes[:, : moments.axes.rank].T
-        rows, self.axes_ = rows @ live, axes @ live
+        rows, axes = (each @ live for each in (rows, axes))
         signs = np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])[:, None]
-        self.axes_ *= np.where(signs == 0, 1.0, signs)
-        singular, total = np.sqrt(moments.mass * variances), moments.mass * moments.axes.total
-        self._learn_map(rows * np.where(signs == 0, 1.0, signs), singular, moments.scaling, n_rows, moments.mass, total)
+        # Components without variance come last, and are zero.
+        missing = (0, n_components - len(rows)), (0, 0)
+        self.axes_ = np.pad(signs * axes, missing)
+        singular = np.pad(np.sqrt(moments.mass * variances), missing[0])
+        total = moments.mass * moments.axes.total
+        self._learn_map(np.pad(signs * rows, missing), singular, moments.scaling, n_rows, moments.mass, total)
         return []
+
+    @abstractmethod
+    def _map(self, moments: ScaledMoments, n_components: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the rows of the map, what makes rows again of coordinates, both in live axes, and their variances.
+
+        There may be fewer than d, where no others carry variance.
+        """
 
 
 class ProjectionByMoments(MomentMethod, LinearProjection):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca._utils.typing import FloatArray
-from fairpca.baselines._fantope import Fantope, Pair, Projection, SquaredSpectralNorm
+from fairpca.baselines._fantope import Fantope, Projection, SquaredSpectralNorm
 from fairpca.data import ScaledMoments
 
 _NEGLIGIBLE = 1e-12
@@ -38,15 +38,15 @@ class FPCAProblem:
 
     Attributes
     ----------
-    axes : ndarray of shape (p, q)
+    axes : ndarray of shape (p, r)
         The axes on which P may be anything.
     null_axes : ndarray of shape (p, k)
-        Axes without variance, on which P is a multiple of I.
+        Axes without variance, on which P is a multiple of I: one more axis beside the r, where there are such.
     excluded_axes : ndarray of shape (p, 0) or (p, 1)
         The direction of f if delta = 0: P is 0 there.
-    C : ndarray of shape (q, q)
+    C : ndarray of shape (m, m)
         Variance term.
-    q : ndarray of shape (q,)
+    q : ndarray of shape (m,)
         Eigenvalues of Q.
     shifts : tuple of float
         a and b.
@@ -97,18 +97,20 @@ class FPCAProblem:
         inside = np.linalg.qr(excluded, mode="complete")[0][:, excluded.shape[1] :]
         q, rotation = np.linalg.eigh(inside.T @ Q @ inside)
         basis = inside @ rotation
+        some_null = (0, min(1, null.shape[1]))
+        counts = np.append(np.ones(len(q)), np.full(some_null[1], null.shape[1]))
         return cls(
             axes=live @ basis,
             null_axes=null,
             excluded_axes=live @ excluded,
-            C=basis.T @ C @ basis,
-            q=q,
+            C=np.pad(basis.T @ C @ basis, some_null),
+            q=np.pad(q, some_null),
             shifts=_shifts(Q, form),
-            penalty=SquaredSpectralNorm(mu, null.shape[1], pooled=form == "text"),
+            penalty=SquaredSpectralNorm(mu, counts, pooled=form == "text"),
             fantope=Fantope(
                 n_components,
-                null.shape[1],
-                mean_difference=basis.T @ f if bounded else None,
+                counts,
+                mean_difference=np.pad(basis.T @ f, some_null) if bounded else None,
                 bound=delta**2 if bounded else np.inf,
                 exact_trace=form == "published",
             ),
@@ -123,32 +125,32 @@ class FPCAProblem:
 
     @property
     def roots(self) -> FloatArray:
-        """Diagonals of S+ and S-, shape (2, q)."""
+        """Diagonals of S+ and S-, shape (2, m)."""
         a, b = self.shifts
         return np.sqrt(np.maximum(np.stack([self.q + a, b - self.q]), 0.0))
 
-    def images(self, point: Projection) -> Pair:
+    def images(self, matrix: FloatArray) -> FloatArray:
         """Return (S+ P, S- P)."""
-        return Pair(self.roots[:, :, None] * point.matrix, np.sqrt(self.shifts) * point.scalar)
+        return self.roots[:, :, None] * matrix
 
-    def adjoint(self, pair: Pair) -> tuple[FloatArray, float]:
+    def adjoint(self, pair: FloatArray) -> FloatArray:
         """Return the symmetric part of S+'Z+ + S-'Z-."""
-        total = np.einsum("si,sij->ij", self.roots, pair.matrices)
-        return (total + total.T) / 2.0, float(np.sqrt(self.shifts) @ pair.scalars)
+        total = np.einsum("si,sij->ij", self.roots, pair)
+        return (total + total.T) / 2.0
+
+    def squared_norm(self, matrices: FloatArray) -> float:
+        """Return the squared Frobenius norm."""
+        return float(np.sum(matrices**2 * self.fantope.counts))
 
     def objective(self, point: Projection) -> float:
         """Return <C, P> - g(S+ P, S- P)."""
-        return float(np.vdot(self.C, point.matrix)) - self.penalty.value(self.images(point))
-
-    def full_matrix(self, point: Projection) -> FloatArray:
-        """Return P in the original features."""
-        return self.axes @ point.matrix @ self.axes.T + point.scalar * (self.null_axes @ self.null_axes.T)
+        return float(np.vdot(self.C, point.matrix)) - self.penalty.value(self.images(point.matrix))
 
     def spectrum(self, point: Projection) -> tuple[FloatArray, FloatArray]:
         """Return the eigenvalues of P, decreasing, and its eigenvectors as columns; the excluded axis comes last."""
-        eigenvalues, vectors = np.linalg.eigh(point.matrix)
-        n_null, n_excluded = self.null_axes.shape[1], self.excluded_axes.shape[1]
-        values = np.concatenate([eigenvalues, np.full(n_null, point.scalar), np.zeros(n_excluded)])
+        n_live, n_null, n_excluded = (each.shape[1] for each in (self.axes, self.null_axes, self.excluded_axes))
+        eigenvalues, vectors = np.linalg.eigh(point.matrix[:n_live, :n_live])
+        values = np.concatenate([eigenvalues, np.full(n_null, point.matrix[-1, -1]), np.zeros(n_excluded)])
         axes = np.hstack([self.axes @ vectors, self.null_axes, self.excluded_axes])
         # Rounding must not decide between the excluded axis and others at 0.
         values = np.clip(values, 0.0, 1.0)
@@ -186,8 +188,8 @@ class _State:
     """The iterates: Z = (S+ P, S- P) in the limit, scaled duals U, step rho, and g*(rho U)."""
 
     point: Projection
-    Z: Pair
-    U: Pair
+    Z: FloatArray
+    U: FloatArray
     rho: float
     conjugate: float = 0.0
     change: float = np.inf
@@ -235,58 +237,50 @@ def solve_fpca(problem: FPCAProblem, max_iter: int, gap_tolerance: float) -> SDP
 def _solve_linear(problem: FPCAProblem, gap_tolerance: float) -> SDPResult:
     """Without a penalty the projection of C / epsilon, which maximises <C, P> - epsilon |P|^2 / 2, is enough."""
     epsilon = _SMALL * problem.scale / problem.fantope.n_components
-    point = problem.fantope.project(problem.C / epsilon, 0.0)
+    point = problem.fantope.project(problem.C / epsilon)
     objective = problem.objective(point)
-    gap = problem.fantope.upper_bound(problem.C, 0.0, epsilon * point.multiplier) - objective
+    gap = problem.fantope.upper_bound(problem.C, epsilon * point.multiplier) - objective
     return SDPResult(point, objective, max(gap, 0.0), 1, gap <= gap_tolerance * problem.scale)
 
 
 def _start(problem: FPCAProblem) -> _State:
-    q = len(problem.q)
-    point = problem.fantope.project(problem.C / (_SMALL * problem.scale), 0.0)
-    zero = Pair(np.zeros((2, q, q)), np.zeros(2))
+    point = problem.fantope.project(problem.C / (_SMALL * problem.scale))
+    images = problem.images(point.matrix)
     rho = problem.scale / (problem.fantope.n_components * sum(problem.shifts))
-    return _State(point, problem.images(point), zero, rho)
+    return _State(point, images, np.zeros_like(images), rho)
 
 
 def _step(problem: FPCAProblem, state: _State) -> None:
-    curvature = sum(problem.shifts)
-    matrix, scalar = problem.adjoint(state.Z - state.U)
-    matrix = (matrix + problem.C / state.rho) / curvature
-    state.point = problem.fantope.project(matrix, scalar / curvature, state.point.multiplier)
-    images = problem.images(state.point)
+    matrix = (problem.adjoint(state.Z - state.U) + problem.C / state.rho) / sum(problem.shifts)
+    state.point = problem.fantope.project(matrix, state.point.multiplier)
     # Over-relaxation (Boyd et al. 2011, section 3.4.3) saves about a quarter of the iterations.
-    target = images * _RELAXATION + state.Z * (1.0 - _RELAXATION) + state.U
+    target = _RELAXATION * problem.images(state.point.matrix) + (1.0 - _RELAXATION) * state.Z + state.U
     before = state.Z
     state.Z, state.U, state.conjugate = problem.penalty.split(target, 1.0 / state.rho)
-    matrix, scalar = problem.adjoint(state.Z - before)
-    state.change = float(np.sqrt(np.vdot(matrix, matrix) + problem.fantope.n_null * scalar**2))
+    state.change = problem.squared_norm(problem.adjoint(state.Z - before))
 
 
 def _dual_value(problem: FPCAProblem, state: _State) -> float:
     """Return an upper bound of the optimum from the multipliers Y = rho U and rho (a + b) lambda."""
-    matrix, scalar = problem.adjoint(state.U * state.rho)
     multiplier = state.rho * sum(problem.shifts) * state.point.multiplier
-    return problem.fantope.upper_bound(problem.C - matrix, -scalar, multiplier) + state.conjugate
+    matrix = problem.C - state.rho * problem.adjoint(state.U)
+    return problem.fantope.upper_bound(matrix, multiplier) + state.conjugate
 
 
 def _adapt(problem: FPCAProblem, state: _State, stalled: bool) -> None:
     """Choose rho so that primal and dual residual, each relative to its size, shrink alike (ibid., section 3.4.1)."""
-    n_null = problem.fantope.n_null
-    images = problem.images(state.point)
-    primal = (images - state.Z).squared_norm(n_null)
-    primal_size = max(images.squared_norm(n_null), state.Z.squared_norm(n_null))
-    matrix, scalar = problem.adjoint(state.U)
-    dual_size = float(np.vdot(matrix, matrix) + n_null * scalar**2)
+    images = problem.images(state.point.matrix)
+    primal = problem.squared_norm(images - state.Z)
+    primal_size = max(problem.squared_norm(images), problem.squared_norm(state.Z))
+    dual_size = problem.squared_norm(problem.adjoint(state.U))
     factor = 1.0
     if min(primal, primal_size, state.change, dual_size) > 0.0:
-        ratio = (primal / primal_size) / (state.change**2 / dual_size)
-        factor = float(np.clip(ratio**0.25, 0.2, 5.0))
+        factor = float(np.clip(((primal / primal_size) / (state.change / dual_size)) ** 0.25, 0.2, 5.0))
     if 1 / 1.5 < factor < 1.5:
         if not stalled:
             return  # a new rho disturbs the iterates: not for a small gain
         # Along axes of little variance P drifts by C / (rho (a + b)) per step, too little to show in the residuals.
         factor = 0.3
     state.rho *= factor
-    state.U = state.U * (1.0 / factor)
+    state.U = state.U / factor
     state.point = replace(state.point, multiplier=state.point.multiplier / factor)

@@ -43,14 +43,16 @@ class FrameObjective:
     @classmethod
     def of(cls, problem: FPCAProblem) -> "FrameObjective":
         """Take the axes of a program."""
-        f = problem.fantope.mean_difference
         null = problem.null_axes[:, : problem.fantope.n_components]
-        extra = null.shape[1]
+        n_live = problem.axes.shape[1]
+        # As many null axes as a frame can use, each of its own.
+        places = np.append(np.arange(n_live), np.full(null.shape[1], len(problem.q) - 1))
+        f = problem.fantope.mean_difference
         return cls(
             axes=np.hstack([problem.axes, null]),
-            C=np.pad(problem.C, (0, extra)),
-            q=np.pad(problem.q, (0, extra)),
-            f=np.zeros(len(problem.q) + extra) if f is None else np.pad(f, (0, extra)),
+            C=problem.C[np.ix_(places, places)],
+            q=problem.q[places],
+            f=np.zeros(len(places)) if f is None else f[places],
             problem=problem,
         )
 

@@ -19,7 +19,6 @@ from fairpca.cli._options import Fit
 from fairpca.cli._output import Stages, numbers_table, plain
 from fairpca.comparison import LARGEST_MMD2
 from fairpca.exceptions import OutOfReachError
-from fairpca.methods import kept_by_release
 from fairpca.selection import people_at
 from fairpca.tables import PreparedTable
 
@@ -185,7 +184,7 @@ def _kept(target: float, model: FairPCA, prepared: PreparedTable, fit: IntArray,
     own = clone(model).fit(prepared.X_train[fit], **vars(people[0]))
     Z = [own.transform(prepared.X_train[rows]) for rows in (fit, choose)]
     release = _release_of(model).fit(Z[0], **vars(people[0]))
-    kept = kept_by_release(release, (Z[0], people[0]), (Z[1], people[1]), target)
+    (kept,) = release.trade_off(Z[1], **vars(people[1]), targets=(target,))
     share = float(own.explained_variance_ratio_.sum())
     return {
         "variance_kept": share,

@@ -290,23 +290,27 @@ class Encoding:
 
     @property
     def width(self) -> int:
-        """Numbers of a row."""
+        """Numbers of a row, without its mass."""
         return sum(column.width for column in self.columns)
 
     def of(self, attached: AnyArray) -> FloatArray:
-        """Return the numbers of rows, each times the mass of its row, of shape (n, width).
+        """Return a one and the numbers of each row, times its mass, of shape (n, 1 + width).
 
         Parameters
         ----------
         attached : ndarray of shape (n, k)
             What is attached to the rows.
         """
-        found = [np.empty((len(attached), 0))]
+        masses, start = attached[:, MASS], 1
+        # One number after the other in memory, so that sums over rows are fast.
+        numbers = np.empty((1 + self.width, len(masses)))
+        numbers[0] = masses
         for position, column in enumerate(self.columns, start=MASS + 1):
-            values = attached[:, position, None]
-            found.append(values == np.arange(len(column.groups)) if column.groups else values - column.shift)
-        numbers: FloatArray = np.hstack(found) * attached[:, MASS, None]
-        return numbers
+            values, end = attached[:, position], start + column.width
+            own = values == np.arange(column.width)[:, None] if column.groups else values - column.shift
+            np.multiply(own, masses, out=numbers[start:end])
+            start = end
+        return numbers.T
 
 
 def encoded(

@@ -9,7 +9,12 @@ from fairpca.data._columns import (
     sums_of_block as sums_of_block,
 )
 from fairpca.data._many_rows import EXACT_PAIRS as EXACT_PAIRS, prepare_many_rows as prepare_many_rows
-from fairpca.data._moments import Moments as Moments, ScaledMoments as ScaledMoments, orthonormal as orthonormal
+from fairpca.data._moments import (
+    Moments as Moments,
+    ScaledMoments as ScaledMoments,
+    leading as leading,
+    orthonormal as orthonormal,
+)
 from fairpca.data._prepared import (
     PreparedData as PreparedData,
     choose_method as choose_method,

@@ -2,23 +2,15 @@
 # SPDX-License-Identifier: MIT
 
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
+from typing import Self
 
 import numpy as np
+from scipy.linalg import eigh
 
 from fairpca._utils.typing import AnyArray, FloatArray, IntArray
-from fairpca.comparison import MASS, EncodedColumn, Encoding
+from fairpca.comparison import EncodedColumn, Encoding
 from fairpca.data._axes import PrincipalAxes
-from fairpca.data._columns import (
-    CentredProducts,
-    ColumnScaling,
-    ColumnSums,
-    check_columns,
-    checked_sums,
-    products_with,
-    scaled_covariance,
-)
+from fairpca.data._columns import ColumnRanges, ColumnScaling, check_columns, extremes
 from fairpca.rows import FieldSums, Rows
 
 _SAFE = 1e-100, 1e100
@@ -27,34 +19,56 @@ _SAFE = 1e-100, 1e100
 
 @dataclass(frozen=True, eq=False)
 class BlockMoments(FieldSums):
-    """Sums of products of columns, in units and about means that blocks have in common.
+    """Sums of products of columns y = (x - mean) / units, with a mean and units that blocks have in common.
 
     Attributes
     ----------
-    products : CentredProducts
-        Of the features, and of these with the numbers z of attributes and labels.
-    linear, squares : ndarray of shape (c,)
-        sum_i m_i z_i and sum_i m_i z_i^2 with masses m.
+    gram : ndarray of shape (p, p)
+        sum_i m_i y_i y_i' with masses m.
+    cross : ndarray of shape (p, 1 + c)
+        sum_i m_i y_i z_i' with a one and the numbers z of attributes and labels.
+    linear, squares : ndarray of shape (1 + c,)
+        sum_i m_i z_i and sum_i m_i z_i^2.
     grams : ndarray of shape (c, p, p) or (0, p, p)
         Products of the features in each group, where they are asked for.
+    smallest, largest : ndarray of shape (p,)
+        Of each column x, in the type in which it came.
     """
 
-    products: CentredProducts
+    gram: FloatArray
+    cross: FloatArray
     linear: FloatArray
     squares: FloatArray
     grams: FloatArray
+    smallest: AnyArray
+    largest: AnyArray
+
+    def __add__(self, other: Self) -> Self:
+        smallest, largest = np.minimum(self.smallest, other.smallest), np.maximum(self.largest, other.largest)
+        return replace(super().__add__(other), smallest=smallest, largest=largest)
+
+    @property
+    def mass(self) -> float:
+        """n, the sum of the masses."""
+        return float(self.linear[0])
+
+    def ranges(self, mean: FloatArray, units: FloatArray) -> ColumnRanges:
+        """Return means and ranges of the columns x."""
+        own = mean + units * (self.cross[:, 0] / self.mass)
+        return ColumnRanges(own, self.smallest.astype(np.float64), self.largest.astype(np.float64), self.largest.dtype)
 
     def spread(self, places: IntArray, width: int) -> "BlockMoments":
         """Return the same with the numbers z at other places among more of them, where the others are zero."""
 
-        def moved(array: FloatArray) -> FloatArray:
-            wide = np.zeros((*array.shape[:-1], width))
-            wide[..., places] = array
+        def moved(array: FloatArray, where: IntArray, width: int) -> FloatArray:
+            wide = np.zeros((width, *array.shape[1:]))
+            wide[where] = array
             return wide
 
-        products = replace(self.products, weighted=moved(self.products.weighted))
-        grams = np.moveaxis(moved(np.moveaxis(self.grams, 0, -1)), -1, 0) if len(self.grams) else self.grams
-        return BlockMoments(products, moved(self.linear), moved(self.squares), grams)
+        behind = np.append(0, 1 + places), 1 + width
+        linear, squares = (moved(each, *behind) for each in (self.linear, self.squares))
+        grams = moved(self.grams, places, width) if len(self.grams) else self.grams
+        return replace(self, cross=moved(self.cross.T, *behind).T, linear=linear, squares=squares, grams=grams)
 
 
 def moments_of_block(
@@ -75,17 +89,26 @@ def moments_of_block(
     by_group : bool
         Whether products are wanted for each group, too.
     """
-    z, p, masses = encoding.of(attached), X.shape[1], attached[:, MASS]
-    weights = None if (masses == 1.0).all() else masses
-    squares = np.einsum("ij,ij->j", z, z / np.maximum(masses[:, None], np.finfo(float).tiny))
-    if not by_group:
-        products = products_with(X, weights, z, mean, units)
-        return BlockMoments(products, z.sum(axis=0), squares, np.zeros((0, p, p)))
-    members = [column > 0 for column in z.T]
-    groups = [products_with(X[own], None if weights is None else weights[own], z[own], mean, units) for own in members]
-    # Everyone is in one group of the first attribute.
-    products = reduce(add, groups[: encoding.columns[0].width])
-    return BlockMoments(products, z.sum(axis=0), squares, np.stack([each.gram for each in groups]))
+    numbers, p = encoding.of(attached), X.shape[1]
+    masses = numbers[:, 0]
+    counts = slice(None) if masses.all() else masses > 0
+    squares = np.einsum("ij,ij->j", numbers, numbers / np.maximum(masses[:, None], np.finfo(float).tiny))
+    # Sums that are no numbers are looked at when all blocks have been added up.
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = np.subtract(X, mean, dtype=np.float64)
+        if (units != 1.0).any():
+            centred /= units
+        # Here X is still in the cache.
+        smallest, largest = extremes(X[counts], np.minimum, np.inf), extremes(X[counts], np.maximum, -np.inf)
+        # For up to four columns, BLAS is faster one by one.
+        cross = np.array([z @ centred for z in numbers.T]).T if numbers.shape[1] <= 4 else centred.T @ numbers
+        if (masses != 1.0).any():
+            centred *= np.sqrt(masses)[:, None]
+        groups = [centred[column > 0] for column in numbers.T[1:]] if by_group else []
+        grams = np.array([own.T @ own for own in groups]).reshape(-1, p, p)
+        # Everyone is in one group of the first attribute.
+        gram = grams[: encoding.columns[0].width].sum(axis=0) if by_group else centred.T @ centred
+    return BlockMoments(gram, cross, numbers.sum(axis=0), squares, grams, smallest, largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +119,6 @@ class Moments:
     ----------
     encoding : Encoding
         Attributes and labels.
-    sums : ColumnSums
-        Sums and ranges of the features.
     mean, units : ndarray of shape (p,)
         What was subtracted and what divided: those of the rows that came first.
     block : BlockMoments
@@ -105,7 +126,6 @@ class Moments:
     """
 
     encoding: Encoding
-    sums: ColumnSums
     mean: FloatArray
     units: FloatArray
     block: BlockMoments
@@ -121,6 +141,9 @@ class Moments:
     ) -> "Moments":
         """Sum over rows, and add what was summed before.
 
+        One pass is enough: products about the mean of some rows become those about the mean of all, which is not so
+        far from it that digits are lost.
+
         Parameters
         ----------
         rows : Rows
@@ -135,15 +158,20 @@ class Moments:
             Names of the columns, for messages.
         """
         check_columns(rows.n_columns)
-        sums = checked_sums(rows, feature_names)
-        sums.ranges.check_size()
-        mean, units = (sums.ranges.mean, sums.ranges.units) if before is None else (before.mean, before.units)
-        if _SAFE[0] < units.min() and units.max() < _SAFE[1]:
-            units = np.ones_like(units)
         if before is not None:
-            encoding = _shifted_as(encoding, before.encoding)
-        own = cls(encoding, sums, mean, units, rows.total(moments_of_block, encoding, mean, units, by_group))
-        return own if before is None else before._with(own)
+            mean, units, encoding = before.mean, before.units, _shifted_as(encoding, before.encoding)
+            return before._with(
+                cls(encoding, mean, units, _summed(rows, encoding, mean, units, by_group, feature_names))
+            )
+        mean = _mean_of_some(rows)
+        units = np.ones_like(mean)
+        block = _summed(rows, encoding, mean, units, by_group, feature_names)
+        ranges = block.ranges(mean, units)
+        ranges.check_size()
+        if not _SAFE[0] < ranges.units.min() <= ranges.units.max() < _SAFE[1]:
+            mean, units = ranges.mean, ranges.units
+            block = _summed(rows, encoding, mean, units, by_group, feature_names)
+        return cls(encoding, mean, units, block)
 
     def _with(self, other: "Moments") -> "Moments":
         pairs = zip(self.encoding.columns, other.encoding.columns, strict=True)
@@ -153,7 +181,7 @@ class Moments:
         ]
         united = Encoding(tuple(columns))
         blocks = [each.block.spread(_places(each.encoding, united), united.width) for each in (self, other)]
-        return replace(self, encoding=united, sums=self.sums + other.sums, block=blocks[0] + blocks[1])
+        return replace(self, encoding=united, block=blocks[0] + blocks[1])
 
     def scaled(self, standardize: bool) -> "ScaledMoments":
         """Return covariances of the centred, scaled columns.
@@ -163,16 +191,39 @@ class Moments:
         standardize : bool
             Scale the columns to unit variance.
         """
-        mass, block = self.sums.mass, self.block
-        scaling, covariance, factors = scaled_covariance(block.products, self.sums, self.mean, self.units, standardize)
-        left, both = block.products.total / mass, np.outer(factors, factors)
-        cross = (block.products.weighted / mass - np.outer(left, block.linear / mass)) * factors[:, None]
-        deviations = np.sqrt(np.maximum(block.squares / mass - (block.linear / mass) ** 2, 0.0))
-        shares = block.linear[: len(block.grams)] / mass
-        means = block.products.weighted.T[: len(block.grams)] / (mass * np.maximum(shares, 1e-300)[:, None])
-        within = block.grams / (mass * np.maximum(shares, 1e-300)[:, None, None]) - means[:, :, None] * means[:, None]
-        axes = PrincipalAxes.of_covariance(covariance, len(left), scaling.noise)
-        return ScaledMoments(self.encoding, scaling, mass, axes, cross, deviations, shares, within * both)
+        block, ranges = self.block, self.block.ranges(self.mean, self.units)
+        left, means = block.cross[:, 0] / block.mass, block.linear / block.mass
+        covariance = block.gram / block.mass - np.outer(left, left)
+        scaling = ColumnScaling.of(ranges, self.units * np.sqrt(np.maximum(np.diag(covariance), 0.0)), standardize)
+        factors = np.where(scaling.constant, 0.0, self.units / scaling.scale)
+        both = np.outer(factors, factors)
+        cross = (block.cross / block.mass - np.outer(left, means)) * factors[:, None]
+        deviations = np.sqrt(np.maximum(block.squares / block.mass - means**2, 0.0))
+        shares = means[1 : 1 + len(block.grams)]
+        masses = block.mass * np.maximum(shares, 1e-300)
+        own = block.cross.T[1 : 1 + len(block.grams)] / masses[:, None]
+        within = block.grams / masses[:, None, None] - own[:, :, None] * own[:, None]
+        axes = PrincipalAxes.of_covariance(covariance * both, len(left), scaling.noise)
+        numbers = self.encoding, scaling, block.mass, axes
+        return ScaledMoments(*numbers, cross[:, 1:], deviations[1:], shares, within * both)
+
+
+def _mean_of_some(rows: Rows, most: int = 1000) -> FloatArray:
+    """Return the mean of rows spread over the table, near enough to that of all for products about it."""
+    some, _ = rows.sample(np.unique(np.linspace(0, rows.n_rows - 1, most).astype(np.int64)))
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.sum(some.astype(np.float64) / len(some), axis=0)
+    return mean
+
+
+def _summed(
+    rows: Rows, encoding: Encoding, mean: FloatArray, units: FloatArray, by_group: bool, feature_names: AnyArray | None
+) -> BlockMoments:
+    """Return moments about a mean, in units; numbers that are not finite are refused."""
+    block = rows.total(moments_of_block, encoding, mean, units, by_group)
+    if not np.isfinite(np.diag(block.gram)).all():
+        rows.check_finite(feature_names)
+    return block
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +278,14 @@ def orthonormal(matrix: FloatArray, least: float = 1e-8) -> FloatArray:
     left, singular, _ = np.linalg.svd(matrix, full_matrices=False)
     basis: FloatArray = left[:, singular > least]
     return basis
+
+
+def leading(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return the largest eigenvalues of a symmetric matrix, decreasing, and their eigenvectors as columns."""
+    if not (count := min(count, len(matrix))):
+        return np.zeros(0), np.zeros((len(matrix), 0))
+    values, vectors = eigh(matrix, subset_by_index=(len(matrix) - count, len(matrix) - 1))
+    return values[::-1], vectors[:, ::-1]
 
 
 def _places(encoding: Encoding, united: Encoding) -> IntArray:

@@ -90,7 +90,7 @@ def by_blocks(transform: Transform, X: Any, width: int, dtype: Any = None) -> An
     return Z
 
 
-def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = False) -> Any:
+def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = False, finite: bool = True) -> Any:
     """Return finite numbers, float32 or float64 in an array, or compressed sparse rows as they are stored.
 
     Parameters
@@ -103,6 +103,8 @@ def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = F
         Rows that are needed.
     reset : bool, default=False
         Whether the estimator learns the number of features and their names, or compares them with what it has learned.
+    finite : bool, default=True
+        Whether to look for numbers that are not finite, which costs a pass over an array.
     """
     if not is_sparse(X):
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
@@ -111,7 +113,8 @@ def checked_rows(estimator: Any, X: Any, *, least_rows: int = 1, reset: bool = F
             raise ValueError(f"X has {len(masked)} masked entries, {where}; fill them in, or leave such rows out.")
         dtypes = [np.float64, np.float32]
         try:
-            return validate_data(estimator, X, dtype=dtypes, ensure_min_samples=least_rows, reset=reset)
+            checks = {"dtype": dtypes, "ensure_min_samples": least_rows, "ensure_all_finite": finite}
+            return validate_data(estimator, X, reset=reset, **checks)
         except (ValueError, TypeError) as error:
             raise why_no_numbers(X, error) from None
     rows = compressed(X, least_rows)

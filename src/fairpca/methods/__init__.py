@@ -10,5 +10,4 @@ from fairpca.methods._known import (
     method_of as method_of,
     names_of_methods as names_of_methods,
 )
-from fairpca.methods._promise import kept_by_release as kept_by_release
 from fairpca.methods._result import MethodComparison as MethodComparison, notes_of as notes_of, table_of as table_of

@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import NotFittedError
-from sklearn.metrics import roc_auc_score
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from fairpca._utils.typing import FloatArray
+from fairpca._utils.typing import FloatArray, IntArray
 from fairpca.auditing import audit, projections
-from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, compare, masses_of
-from fairpca.fitting import LinearProjection, variance_kept
-from fairpca.methods._promise import kept_by_release, two_labels
+from fairpca.comparison import LARGEST_MMD2, Compared, People, Terms, compare
 from fairpca.release import Release
 from fairpca.rows import compressed, dense, is_sparse
 from fairpca.selection import held_out_split, part_of, people_at
@@ -153,16 +151,16 @@ class Case:
         Z = [projections(model, part.X) for part in parts]
         release = self._release(Z[0])
         choosing, new = (
-            self._shown(model, part, projected, adversaries)
-            | {"task_auc": task_auc}
-            | {"promises": self._promises(release, Z[0], part, projected)}
-            for part, projected, adversaries, task_auc in zip(
-                parts[1:], Z[1:], ((), None), self._task_aucs(Z), strict=True
+            {"variance_kept": kept}
+            | self._shown(part, own, adversaries)
+            | {"task_auc": task_auc, "promises": self._promises(release, part, own)}
+            for part, own, kept, adversaries, task_auc in zip(
+                parts[1:], Z[1:], self._variances_kept(Z), ((), None), self._task_aucs(Z), strict=True
             )
         )
         return Judged(choosing, new, release)
 
-    def _shown(self, model: Any, part: Part, Z: FloatArray, adversaries: Any) -> dict[str, Any]:
+    def _shown(self, part: Part, Z: FloatArray, adversaries: Any) -> dict[str, Any]:
         settings = {} if adversaries is None else {"adversaries": adversaries}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -182,7 +180,6 @@ class Case:
         # Two groups coded as -1 and 1 have twice the gap of their covariance.
         factor = 1.0 if found.worst["kind"] == "groups" else 2.0
         return {
-            "variance_kept": self._variance_kept(model, part, Z),
             "mmd2": found.mmd2,
             "chance_level": found.chance_level,
             "upper_bound": found.upper_bound,
@@ -193,27 +190,25 @@ class Case:
             "score_error": _error_of_auc(scored["n_rows"], found.worst["sides"]) if "auc" in scored else math.nan,
         }
 
-    def _variance_kept(self, model: Any, part: Part, Z: FloatArray) -> float:
-        """Return 1 - |x - x'|^2 / |x|^2 of reconstructions x', in units of the scaled columns; nan without these.
+    def _variances_kept(self, Z: Sequence[FloatArray]) -> list[float]:
+        """Return R^2 of the scaled columns, on the rows that choose and on the others, by linear regression on Z.
 
-        For orthonormal components that is tr(V'SV) / tr(S); maps that add variance get no credit for it.
+        What a map makes rows again with is left aside: maps are compared by what can be had of their coordinates.
         """
-        attached = part.compared(self.terms).attached
-        if isinstance(model, LinearProjection):
-            return variance_kept(model, part.X, attached)
-        try:
-            back = np.asarray(model.inverse_transform(Z), dtype=np.float64)
-        except (AttributeError, NotFittedError):
-            return math.nan
-        X, own = (dense(compressed(X)) if is_sparse(X) else np.asarray(X) for X in (self.fitted.X, part.X))
-        scale, masses = X.std(axis=0), masses_of(attached)
-        varies = scale > 0
-        left, whole = (rows[:, varies] / scale[varies] for rows in (own - back, own))
-        return 1.0 - _variance(left, masses) / _variance(whole, masses)
+        parts = (self.fitted, self.choosing, self.new)
+        X = [dense(compressed(each.X)) if is_sparse(each.X) else np.asarray(each.X, dtype=float) for each in parts]
+        deviations = X[0].std(axis=0)
+        scaled = [rows[:, deviations > 0] / deviations[deviations > 0] for rows in X]
+        weights = [each.people.sample_weight for each in parts]
+        back = LinearRegression().fit(Z[0], scaled[0], weights[0])
+        return [
+            float(r2_score(rows, back.predict(own), sample_weight=masses, multioutput="variance_weighted"))
+            for rows, own, masses in zip(scaled[1:], Z[1:], weights[1:], strict=True)
+        ]
 
     def _task_aucs(self, Z: Sequence[FloatArray]) -> list[float]:
         """Return the AUC, on the rows that choose and on the others, of boosting that has learned two labels."""
-        sides = [two_labels(self.fitted.people.y, part.people.y) for part in (self.choosing, self.new)]
+        sides = [_two_labels(self.fitted.people.y, part.people.y) for part in (self.choosing, self.new)]
         known = [labels for labels in sides if labels is not None]
         if not known:
             return [math.nan, math.nan]
@@ -231,11 +226,8 @@ class Case:
         known = {name: value for name, value in vars(self.terms).items() if name != "sensitive_kind"}
         return Release(random_state=self.seed, **known).fit(Z, **vars(self.fitted.people))
 
-    def _promises(self, release: Release | None, Z: FloatArray, part: Part, projected: FloatArray) -> list[Any]:
-        if release is None:
-            return []
-        sides = (Z, self.fitted.people), (projected, part.people)
-        return [{"target": target} | kept_by_release(release, *sides, target) for target in self.targets]
+    def _promises(self, release: Release | None, part: Part, Z: FloatArray) -> list[dict[str, Any]]:
+        return [] if release is None else release.trade_off(Z, **vars(part.people), targets=self.targets)
 
     def why_not_certified(self, model: Any, release: Release | None) -> str:
         """Certify a release on the rows that are reported of; return why that fails, or nothing.
@@ -272,6 +264,13 @@ def _error_of_auc(n_rows: int, sides: Sequence[int]) -> float:
     return 2.0 * math.sqrt(sum(1.0 / (share * n_rows) for share in shares) / 12.0)
 
 
-def _variance(Z: FloatArray, masses: FloatArray | None) -> float:
-    """Return the sum of the variances of columns."""
-    return float(np.average((Z - np.average(Z, axis=0, weights=masses)) ** 2, axis=0, weights=masses).sum())
+def _two_labels(y: Any, y_new: Any) -> tuple[IntArray, IntArray] | None:
+    """Return labels of two values that both occur on either side as 0 and 1, or None."""
+    if y is None or y_new is None:
+        return None
+    sides = [np.asarray(each).astype(str) for each in (y, y_new)]
+    values = np.unique(np.concatenate(sides))
+    if len(values) != 2 or any(len(np.unique(side)) < 2 for side in sides):
+        return None
+    first, second = (np.searchsorted(values, side) for side in sides)
+    return first, second

@@ -41,9 +41,10 @@ class MethodComparison:
     Attributes
     ----------
     methods : list of dict
-        One for each method, of the rows held out: `variance_kept`; `mmd2` of the worst measure with its `chance_level`
-        and `upper_bound`; `gap`, what that allows of means of smooth scores between -1 and 1 beyond chance; the best
-        `adversary` and its `adversary_score`, an AUC, of amounts R^2; the AUC of a label of two values
+        One for each method, of the rows held out: `variance_kept`, the share of the variance of the scaled columns that
+        a linear regression on the projections predicts, learned on the rows that fit; `mmd2` of the worst measure with
+        its `chance_level` and `upper_bound`; `gap`, what that allows of means of smooth scores between -1 and 1 beyond
+        chance; the best `adversary` and its `adversary_score`, an AUC, of amounts R^2; the AUC of a label of two values
         (`task_auc`); what a release that promises the target for every classifier keeps: `promise_cells`,
         `promise_variance`, `promise_auc`; CPU `seconds` of the fit, and whether it `converged`.
     choosing : list of dict
@@ -299,13 +300,13 @@ def notes_of(found: MethodComparison) -> list[str]:
         The findings.
     """
     rows, has_task = found.n_rows, any(not math.isnan(row["task_auc"]) for row in found.methods)
-    told = "group: by the best of four models" if found.score == "AUC" else "amount: by the best of four models"
+    told, chance = ("group", "0.5") if found.score == "AUC" else ("amount", "0")
+    label = "; label: by boosted trees" if has_task and found.score == "AUC" else ""
     lines = [
         f"{found.n_components} components each, fitted to {rows['fit']:,} rows; recommended by {rows['choosing']:,} "
         f"others, and figures from {rows['held_out']:,} that were held out from both.",
-        f"kept: of the variance. {told} of the attribute{'; label: by boosted trees' * has_task}; 0.5 is guessing."
-        if found.score == "AUC"
-        else f"kept: of the variance. {told} of the attribute; 0 is guessing.",
+        "kept: of the variance of the columns, what linear regression predicts from the components. "
+        f"{told}: by the best of four models of the attribute{label}; {chance} is guessing.",
     ]
     if any(row["promise_cells"] is not None for row in found.methods):
         lines.append(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, check_random_state, validate_data
 
@@ -15,11 +15,17 @@ from fairpca._utils.warn import warn_user
 from fairpca.comparison import Compared, People, Terms, check_same_rows
 from fairpca.exceptions import NotCertifiedWarning
 from fairpca.release._bound import bound_of, check_largest_weight
-from fairpca.release._cells import Cells
-from fairpca.release._noise import DRAWN_SHARE, LEVELS, distances_behind, uses_grid
-from fairpca.release._people import PeopleNoise
-from fairpca.release._search import Asked
-from fairpca.release._sides import AGAINST, Sides, check_names, masses_of_rows, sides_of
+from fairpca.release._noise import DRAWN_SHARE, LEVELS, PeopleNoise, distances_behind, uses_grid
+from fairpca.release._places import Places
+from fairpca.release._sides import (
+    AGAINST,
+    Sides,
+    check_names,
+    finest_level,
+    masses_of_rows,
+    sides_of,
+    slacks_below,
+)
 from fairpca.rows import SeenRows, key_of, table_rows
 
 KINDS = ("cells", "task", "noise")
@@ -27,7 +33,7 @@ KINDS = ("cells", "task", "noise")
 OUTPUTS = ("centres", "codes")
 
 
-class Release(TransformerMixin, BaseEstimator):
+class Release(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Release a coarser version of a reduction, with a promise about every classifier.
 
     Rows are rounded to places, or get noise that belongs to their person. How coarse the release has to be is found on
@@ -170,12 +176,10 @@ class Release(TransformerMixin, BaseEstimator):
             self._people = PeopleNoise.of_fit(Z, getattr(self, "_people", None))
             self.levels_ = float(Z.std(axis=0).max() or 1.0) * LEVELS
         else:
-            masses, rest = masses_of_rows(people, len(Z)), (sides, self.n_cells, self._seed)
-            if self.kind == "cells":
-                self._cells = Cells.fit(Z, masses, *rest)
-            else:
-                self._cells = Cells.fit_task(Z, y, compared, masses, *rest)
-            self.places_, self.levels_ = self._cells.places, self._cells.levels
+            training = Z, masses_of_rows(people, len(Z)), sides, self.n_cells, self._seed
+            is_task = self.kind == "task"
+            self.places_ = Places.for_task(*training, y, compared) if is_task else Places.of_rows(*training)
+            self.levels_ = self.places_.levels.max(axis=1) + 1.0
         return self
 
     def certify(
@@ -224,7 +228,7 @@ class Release(TransformerMixin, BaseEstimator):
             check_largest_weight(largest_weight, sample_weight)
         is_drawn = self.kind == "noise" and not uses_grid(Z.shape[1])
         alpha = (1.0 - self.confidence) * (1.0 - DRAWN_SHARE if is_drawn else 1.0)
-        level, distances, n_levels = Asked(target, largest_weight).finest(self._distances(Z, sides), sides, alpha)
+        level, distances, n_levels = finest_level(self._distances(Z, sides), target, sides, alpha, largest_weight)
         shown = bound_of(sides, distances.tolist(), self.confidence, terms, largest_weight)
         self.level_ = float(self.levels_[level])
         self.certificate_ = shown.after_search(target, n_levels)
@@ -255,7 +259,7 @@ class Release(TransformerMixin, BaseEstimator):
         people = People(sensitive_features, y, control_features, sample_weight)
         check_same_rows(X, people.tables)
         sides, _ = sides_of(people, _num_samples(X), self._checked_terms(), self.against)
-        Asked(target).slacks(sides, 1.0 - self.confidence)
+        slacks_below(target, sides, 1.0 - self.confidence)
 
     def trade_off(
         self,
@@ -298,7 +302,7 @@ class Release(TransformerMixin, BaseEstimator):
         Z, people, sides = self._compared(X, y, sensitive_features, control_features, sample_weight)
         slacks = np.array([each.slack(1.0 - self.confidence) for each in sides])
         bounds = np.array([(distances + slacks).max() for distances in self._distances(Z, sides)])
-        return self._cells.costs(Z, y, masses_of_rows(people, len(Z)), bounds, targets)
+        return self.places_.costs(Z, y, masses_of_rows(people, len(Z)), bounds, targets)
 
     def transform(self, X: Any, *, ids: Any = None, key: bytes | None = None) -> AnyArray:
         """Release rows.
@@ -333,7 +337,7 @@ class Release(TransformerMixin, BaseEstimator):
                 NotCertifiedWarning,
             )
         level = self.level_ if hasattr(self, "certificate_") else self.levels_[-1]
-        return self._cells.released(Z, int(np.flatnonzero(self.levels_ == level)[0]), self.output)
+        return self.places_.released(Z, int(np.flatnonzero(self.levels_ == level)[0]), self.output)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Return the names of the released columns.
@@ -344,17 +348,12 @@ class Release(TransformerMixin, BaseEstimator):
             Names of the columns, where the fit has not seen any.
         """
         check_is_fitted(self, "levels_")
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is not None and known is not None and not np.array_equal(input_features, known):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if input_features is not None and len(input_features) != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_}).")
+        names: AnyArray = super().get_feature_names_out(input_features)
         if self.output == "codes":
             return np.array(["cell"], dtype=object)
         if self.kind == "task":
-            return np.array([f"chance of {label}" for label in self._cells.labels[1:]], dtype=object)
-        names = known if input_features is None else input_features
-        return np.array([f"x{k}" for k in range(self.n_features_in_)] if names is None else names, dtype=object)
+            return np.array([f"chance of {label}" for label in self.places_.labels[1:]], dtype=object)
+        return names
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -420,7 +419,7 @@ class Release(TransformerMixin, BaseEstimator):
     def _distances(self, Z: FloatArray, sides: list[Sides]) -> Iterator[FloatArray]:
         """Yield T of each comparison, on one level after the other, until a level cannot be computed."""
         if self.kind != "noise":
-            return self._cells.distances(Z, sides)
+            return self.places_.distances(Z, sides)
         weights, scales = [each.weights for each in sides], np.array([each.correction.scale for each in sides])
         found = distances_behind(Z, weights, self.levels_, 1.0 - self.confidence, self._seed)
         return (scales * distances for distances in found)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -24,6 +25,7 @@ from fairpca.comparison import (
     compare,
     masses_of,
 )
+from fairpca.exceptions import OutOfReachError
 
 AGAINST = ("each other", "all others")
 
@@ -295,3 +297,73 @@ def masses_of_rows(people: People, n_rows: int) -> FloatArray:
     alone = compare(People(sample_weight=people.sample_weight), n_rows, Terms(), LARGEST_MMD2)
     found = masses_of(alone.attached)
     return np.ones(n_rows) if found is None else found
+
+
+def slacks_below(target: float, sides: list[Sides], alpha: float, largest_weight: float | None = None) -> FloatArray:
+    """Return what is added to each T, if the target leaves room for that.
+
+    Parameters
+    ----------
+    target : float
+        The promise.
+    sides : list of Sides
+        What is compared.
+    alpha : float
+        1 - confidence.
+    largest_weight : float, default=None
+        Where weights are drawn with the people.
+    """
+    slacks = np.array([each.slack(alpha, largest_weight) for each in sides])
+    if slacks.max() >= target:
+        worst = sides[int(np.argmax(slacks))]
+        rows, needed = " and ".join(map(str, worst.record["sides"])), worst.rows_needed(alpha, target, largest_weight)
+        raise OutOfReachError(
+            f"target={target:g} is out of reach: with {rows} rows ({worst.record['name']}) nothing below "
+            f"{slacks.max():.3f} can be shown, even of groups that do not differ. It takes at least {needed:,} rows in "
+            "these shares, and more where groups differ."
+        )
+    return slacks
+
+
+def finest_level(
+    levels: Iterable[FloatArray], target: float, sides: list[Sides], alpha: float, largest_weight: float | None = None
+) -> tuple[int, FloatArray, int]:
+    """Return the last level before the first that fails, its distances, and how many were looked at.
+
+    Parameters
+    ----------
+    levels : iterable of ndarray of shape (n_measures,)
+        T of each comparison, on one level after the other.
+    target, sides, alpha, largest_weight
+        See `slacks_below`.
+    """
+    slacks, passed, n_levels = slacks_below(target, sides, alpha, largest_weight), None, 0
+    for n_levels, distances in enumerate(levels, start=1):
+        if np.max(distances + slacks) > target:
+            break
+        passed = n_levels - 1, distances
+    if passed is not None:
+        return *passed, n_levels
+    if n_levels == 0:
+        raise ValueError(
+            "these rows lie further apart than a grid reaches, even with the most noise of this release: leave "
+            'far rows out, or use kind="cells".'
+        )
+    j = int(np.argmax(distances + slacks))
+    raise OutOfReachError(_too_different(sides[j], target, distances[j], slacks[j]))
+
+
+def _too_different(sides: Sides, target: float, distance: float, slack: float) -> str:
+    q = sides.correction.scale * math.sqrt(sides.squares)
+    # What chance adds to T of two cells is left to shrink with the rows.
+    own = max(0.0, distance - EQUAL_GROUPS * q)
+    room = target - own
+    more = "more rows do not help, for its groups differ by about as much"
+    if room > 0.1 * target:
+        needed = math.ceil(sides.record["n_rows"] * ((distance + slack - own) / room) ** 2)
+        more = f"about {needed:,} rows may reach it"
+    rows = " and ".join(map(str, sides.record["sides"]))
+    return (
+        f"target={target:g} is out of reach: with {rows} rows ({sides.record['name']}) the coarsest level of the "
+        f"release shows no less than {min(1.0, distance + slack):.3f}; {more}. Ask for a larger target, on other rows."
+    )

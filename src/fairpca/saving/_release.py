@@ -88,9 +88,9 @@ def release_to_archive(release: "Release") -> Archive:
         own: dict[str, AnyArray] = dict(release._people.to_arrays())
     else:
         own = {name: getattr(release.places_, name) for name in OF_PLACES}
-    if release.kind == "task" and release._cells.scores is not None:
-        document["labels"] = list(release._cells.labels)
-        scores = release._cells.scores
+    if release.kind == "task" and release.places_.scores is not None:
+        document["labels"] = list(release.places_.labels)
+        scores = release.places_.scores
         for k, model in enumerate(scores.models):
             own |= {f"trees{k}.{name}": getattr(model, name) for name in OF_TREES}
         own["quantiles"] = scores.quantiles
@@ -156,7 +156,7 @@ def _put_noise(release: "Release", arrays: Mapping[str, AnyArray]) -> None:
 
 
 def _put_cells(release: "Release", arrays: Mapping[str, AnyArray], labels: list[str] | None) -> None:
-    from fairpca.release import Cells, Places
+    from fairpca.release import Places
 
     if (release.kind == "task") != (labels is not None):
         raise ValueError("labels belong to a release for a task, and to no other.")
@@ -171,8 +171,8 @@ def _put_cells(release: "Release", arrays: Mapping[str, AnyArray], labels: list[
     elif rest:
         raise ValueError(f"it has arrays that no release of cells has: {', '.join(rest)}.")
     _check_places(places, n_scores, n_values)
-    release._cells = Cells(Places(**places), scores, tuple(labels or ()))
-    release.places_, release.levels_ = release._cells.places, release._cells.levels
+    release.places_ = Places(**places, scores=scores, labels=tuple(labels or ()))
+    release.levels_ = release.places_.levels.max(axis=1) + 1.0
 
 
 def _check_places(arrays: Mapping[str, AnyArray], n_scores: int, n_values: int) -> None:

@@ -1,17 +1,17 @@
-"""Linear concept erasure followed by PCA: LEACE, and SPLINCE, which keeps what the rows tell of labels."""
+"""Oblique maps by moments: attributes erased before PCA, or reconstructed as badly as rows are well."""
 # SPDX-License-Identifier: MIT
 
 from typing import Any
 
 import numpy as np
 
+from fairpca._utils.checks import check_at_least_zero
 from fairpca._utils.typing import FloatArray
-from fairpca._utils.warn import Note
-from fairpca.baselines._moment_method import MomentMethod
-from fairpca.data import ScaledMoments, orthonormal
+from fairpca.baselines._moment_method import ObliqueByMoments
+from fairpca.data import ScaledMoments, leading, orthonormal
 
 
-class LEACE(MomentMethod):
+class LEACE(ObliqueByMoments):
     r"""PCA of rows from which attributes are erased with the least change: no linear classifier predicts them.
 
     With S the covariance of the rows, :math:`W = S^{-1/2}` (on the range of S) and U an orthonormal basis of the
@@ -78,20 +78,15 @@ class LEACE(MomentMethod):
         self.sensitive_kind = sensitive_kind
         self.standardize = standardize
 
-    def _solve(self, moments: ScaledMoments, n_components: int, n_rows: int) -> list[Note]:
+    def _map(self, moments: ScaledMoments, n_components: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         erased = orthonormal(moments.correlations())
-        p = len(moments.axes.variances)
-        self._check_room(n_components, erased.shape[1], p)
-        # In whitened axes P is I - U T' with T' U = I.
-        T = self._kernel_of(erased, moments)
+        self._check_room(n_components, erased.shape[1], len(moments.axes.variances))
         roots = np.sqrt(moments.axes.variances[: moments.axes.rank])
-        whitened = np.eye(len(roots)) - erased @ T.T
+        # In whitened axes P is I - U T' with T' U = I.
+        whitened = np.eye(len(roots)) - erased @ self._kernel_of(erased, moments).T
         left = roots[:, None] * whitened
-        sizes, vectors = np.linalg.eigh(left @ left.T)
-        n_live = min(n_components, len(roots) - erased.shape[1])
-        axes, variances = np.zeros((n_components, len(roots))), np.zeros(n_components)
-        axes[:n_live], variances[:n_live] = vectors.T[::-1][:n_live], sizes[::-1][:n_live]
-        return self._learn_oblique((axes * roots) @ whitened / roots, axes, variances, moments, n_rows)
+        variances, vectors = leading(left @ left.T, min(n_components, len(roots) - erased.shape[1]))
+        return (vectors.T * roots) @ whitened / roots, vectors.T, variances
 
     def _kernel_of(self, erased: FloatArray, moments: ScaledMoments) -> FloatArray:
         """Return T, whose columns are orthogonal to what the projection leaves, in whitened axes."""
@@ -168,3 +163,88 @@ class SPLINCE(LEACE):
             )
         T: FloatArray = left @ np.linalg.inv(erased.T @ left)
         return T
+
+
+class AugmentedPCA(ObliqueByMoments):
+    r"""Adversarial PCA: scores that reconstruct the rows well and the attributes badly, in closed form.
+
+    Uncorrelated scores of unit variance are :math:`s = Q'Wx` with :math:`W = S^{-1/2}` and orthonormal Q. From them
+    linear regression reconstructs :math:`\operatorname{tr} Q'SQ` of the variance of the rows and
+    :math:`\|Q' W \operatorname{Cov}(x, z)\|^2` of the attributes z (one-hot or numbers, in their units). Q holds the d
+    leading eigenvectors of
+
+    .. math::
+        S - \mu \, W \operatorname{Cov}(x, z) \operatorname{Cov}(z, x) W,
+
+    the adversarial objective with the encoded inference of the package AugmentedPCA. Each score is scaled to the
+    variance of the rows that it explains, so that :math:`\mu = 0` is plain PCA.
+
+    Parameters
+    ----------
+    n_components : int or float, default=2
+        d, at most the number of features. A share in (0, 1) takes as many as plain PCA needs to keep it.
+    mu : float, default=1.0
+        Strength of the adversary: 0 is plain PCA; nothing is erased at any finite value.
+    sensitive_kind : {"auto", "groups", "continuous"} or mapping, default="auto"
+        Whether attributes are groups or numbers, see `fairpca.FairPCA`.
+    standardize : bool, default=True
+        Scale every column to unit variance. Columns are always centred; constant columns stay at zero.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The map: `transform` gives ``((X - mean_) / scale_) @ components_.T``. Its rows are not orthonormal.
+    axes_ : ndarray of shape (n_components, n_features)
+        Rows of unit length, the loadings, with which `inverse_transform` makes rows of scores.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance (divisor n - 1) of the rows that each score explains, and relative to the total. Scores stand in the
+        order of the objective, in which variance need not decrease.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted from and divides the columns.
+    n_components_, n_live_components_, n_samples_, n_features_in_ : int
+        Sizes.
+
+    References
+    ----------
+    W. E. Carson IV, A. Talbot, D. Carlson, "AugmentedPCA: A Python Package of Supervised and Adversarial Linear Factor
+    Models", 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.baselines import AugmentedPCA
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat([0, 1], 100)
+    >>> X = rng.normal(size=(200, 5))
+    >>> X[:, 0] += 3 * group
+    >>> gaps = []
+    >>> for mu in (0, 10):
+    ...     Z = AugmentedPCA(2, mu=mu).fit_transform(X, sensitive_features=group)
+    ...     gaps.append(np.abs(np.corrcoef(Z.T, group)[-1, :-1]).max())
+    >>> bool(gaps[1] < gaps[0] / 3)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | float = 2,
+        *,
+        mu: float = 1.0,
+        sensitive_kind: Any = "auto",
+        standardize: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.mu = mu
+        self.sensitive_kind = sensitive_kind
+        self.standardize = standardize
+
+    def _check_parameters(self) -> None:
+        check_at_least_zero("mu", self.mu, "0 is plain PCA")
+
+    def _map(self, moments: ScaledMoments, n_components: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        variances = moments.axes.variances[: moments.axes.rank]
+        covariances = moments.correlations() * moments.deviations[moments.deviations > 0]
+        Q = leading(np.diag(variances) - self.mu * covariances @ covariances.T, n_components)[1].T
+        loadings = Q * np.sqrt(variances)
+        lengths = np.linalg.norm(loadings, axis=1)[:, None]
+        return lengths * Q / np.sqrt(variances), loadings / np.where(lengths > 0, lengths, 1.0), lengths[:, 0] ** 2

@@ -149,6 +149,8 @@ def measured(name, number):
     began = time.process_time()
     model.fit(X[fitted], **({} if name == "PCA" else {"sensitive_features": women[fitted]}))
     row = {"seconds": time.process_time() - began, "converged": bool(getattr(model, "converged_", True))}
+    if isinstance(model, FairPCA):
+        row |= {"fitted mmd2": model.mmd2_, "tolerance": model.result_.tolerances.min()}
     Z, Z_new = model.transform(X[learning]), model.transform(X[new])
     left = X[new] - model.inverse_transform(Z_new)
     row["variance_kept"] = 1 - left.var(axis=0).sum() / X[new].var(axis=0).sum()
@@ -192,7 +194,8 @@ def page():
     kept = f"| | variance kept % | {scales} | CPU seconds |\n|---|{'---:|' * (len(FACTORS) + 2)}\n"
     for name, figures in found.items():
         mmd2s = " | ".join(f"{1000 * figures[f'mmd2 {factor:g}']:.2f}" for factor in FACTORS)
-        kept += f"| {name} | {100 * figures['variance_kept']:.1f} | {mmd2s} | {figures['seconds']:.1f} |\n"
+        words = name if figures["converged"] == 1 else f"{name}, not converged"
+        kept += f"| {words} | {100 * figures['variance_kept']:.1f} | {mmd2s} | {figures['seconds']:.1f} |\n"
     told = f"| | {' | '.join(PROBES)} | occupation |\n|---|{'---:|' * (len(PROBES) + 1)}\n"
     for name, figures in found.items():
         cells = [f"{figures[f'{who} auc']:.3f} ({100 * figures[f'{who} accuracy']:.0f})" for who in (*PROBES, "task")]

@@ -226,9 +226,10 @@ def test_components_above_the_rank_are_null(rng):
         ({"standardize": "yes"}, TypeError, "standardize must be True or False; got 'yes'"),
         ({"max_iter": 0}, ValueError, "max_iter=0 must be at least 1"),
         ({"n_components": 6}, ValueError, "cannot meet delta=0.0: ask for at most 5 components"),
+        ({"standardize": False}, ValueError, r"variances up to .* squares overflow; use standardize=True"),
     ],
 )
 def test_bad_arguments_are_refused(two_groups, parameters, error, match):
     X, group = two_groups
     with pytest.raises(error, match=match):
-        FPCA(**parameters).fit(X, sensitive_features=group)
+        FPCA(**parameters).fit(X * 1e80, sensitive_features=group)

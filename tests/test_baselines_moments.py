@@ -240,12 +240,28 @@ def test_groups_and_numbers_together_are_uncorrelated_with_the_result(table, met
     assert np.abs(np.cov(Z.T, z.T)[:3, 3:]).max() < 1e-8
 
 
-@every_method
-def test_units_of_columns_do_not_matter(table, method):
+@pytest.mark.parametrize("method", [*METHODS, FPCA(2), ReconstructionFairPCA(2, standardize=False)], ids=repr)
+def test_units_do_not_matter(table, method):
     X, people, y = table
-    units = 10.0 ** np.array([-120, -9, -3, 0, 0, 3, 9, 120])
-    there = clone(method).fit(X * units, y, sensitive_features=people["race"])
-    np.testing.assert_allclose(there.components_, fitted(method, table).components_, atol=1e-8)
+    groups = people["race"] == "a" if isinstance(method, FPCA) else people["race"]
+    expected = clone(method).fit(X, y, sensitive_features=groups).components_
+    columns = 10.0 ** np.array([-120, -9, -3, 0, 0, 3, 9, 120])
+    for units in (1e-140, 1e140, columns) if method.standardize else (1e-140, 1e140):
+        there = clone(method).fit(X * units, y, sensitive_features=groups)
+        np.testing.assert_allclose(there.components_, expected, atol=1e-6 if isinstance(method, FPCA) else 1e-8)
+
+
+@pytest.mark.parametrize("method", [FPCA(2), ReconstructionFairPCA(2), LEACE(2)], ids=repr)
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [(1e-300, "squares are not normal"), (1e160, "squares are not normal"), (1e300, "sums over rows overflow; divide")],
+)
+def test_numbers_that_cannot_be_squared_are_refused(two_groups, method, scale, words):
+    X, group = two_groups
+    model = clone(method).set_params(standardize=False)
+    with pytest.raises(ValueError, match=words):
+        model.fit(X * scale, sensitive_features=group)
+    assert not hasattr(model, "mean_")
 
 
 @every_method

@@ -42,13 +42,7 @@ def test_the_estimator_loads_little_more_than_scikit_learn_does():
     assert packages(loaded) - sys.stdlib_module_names == {"fairpca", "sklearn"}
     assert {"fairpca.estimator", "fairpca.solvers"} <= loaded
     heavy = ("sklearn.ensemble", "sklearn.tree", "sklearn.neighbors", "sklearn.svm")
-    unasked = (
-        "fairpca.auditing",
-        "fairpca.report",
-        "fairpca.plots",
-        "fairpca.datasets",
-        "fairpca.cli",
-    )
+    unasked = ("fairpca.auditing", "fairpca.report", "fairpca.plots", "fairpca.datasets", "fairpca.cli")
     assert not [name for name in loaded if name.startswith((*heavy, *unasked))]
 
 

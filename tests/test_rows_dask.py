@@ -246,38 +246,27 @@ def test_the_first_number_that_is_not_finite_is_named(where, X, codes):
 # Rows that are turned into others lazily
 
 
-class Projection:
-    """Two columns made of all."""
-
-    def __init__(self, matrix):
-        self.matrix = matrix
-
-    def __call__(self, X):
-        return X @ self.matrix
-
-
-@pytest.fixture
-def projection(rng):
-    return Projection(np.linalg.qr(rng.normal(size=(P, 2)))[0])
+def first_two(X):
+    return X[:, :2]
 
 
 def never(block):
     raise AssertionError("computed")
 
 
-def test_arrays_become_arrays(where, X, projection):
-    Z = map_rows_lazily(da.from_array(X, chunks=(100, 4)), projection, ["u", "v"])
+def test_arrays_become_arrays(where, X):
+    Z = map_rows_lazily(da.from_array(X, chunks=(100, 4)), first_two, ["u", "v"])
     assert Z.chunks == ((100,) * BLOCKS, (2,))
-    np.testing.assert_allclose(Z.compute(), X @ projection.matrix, atol=1e-13)
+    np.testing.assert_array_equal(Z.compute(), X[:, :2])
     lazy = blocks_of(X).map_blocks(never, dtype=np.float64, meta=np.empty((0, 0)))
-    assert map_rows_lazily(lazy, projection, ["u", "v"]).shape == (N, 2)
+    assert map_rows_lazily(lazy, first_two, ["u", "v"]).shape == (N, 2)
 
 
-def test_rows_keep_float32(X, projection):
+def test_rows_keep_float32(X):
     narrow = X.astype(np.float32)
-    Z = map_rows_lazily(blocks_of(narrow), projection, ["u", "v"])
+    Z = map_rows_lazily(blocks_of(narrow), first_two, ["u", "v"])
     assert Z.dtype == Z.compute().dtype == np.float32
-    Z = map_rows_lazily(dd.from_pandas(frame_of(narrow), npartitions=2), projection, ["u", "v"])
+    Z = map_rows_lazily(dd.from_pandas(frame_of(narrow), npartitions=2), first_two, ["u", "v"])
     assert set(Z.dtypes) == set(Z.compute().dtypes) == {np.dtype(np.float32)}
 
 

@@ -26,6 +26,15 @@ def by_weights(weights, owner, tolerance=1e-3):
     return codes.reshape(-1, 1), Comparison.of(sizes, contrasts, tolerance)
 
 
+def two_groups_of(n_columns):
+    """Return 300 correlated rows in two groups that differ in mean and covariance."""
+    rng, group = np.random.default_rng(0), np.repeat(["a", "b"], [180, 120])
+    X = rng.normal(size=(300, n_columns)) @ rng.normal(size=(n_columns, n_columns))
+    X[group == "b"] += rng.normal(size=n_columns)
+    X[group == "b", 1] *= 1.5
+    return X, group
+
+
 def three_groups(rng, X, shift):
     """Shift one of three groups of the rows X; return weights, strata and the comparison of one group and of two."""
     group = rng.permutation(np.arange(len(X)) % 3)

@@ -4,19 +4,11 @@ import pytest
 from scipy.linalg import null_space
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca.baselines import FPCA, TiedEigenvaluesWarning
 from fairpca.data import PrincipalAxes
 from fairpca.exceptions import ConvergenceWarning, NoSensitiveFeaturesWarning, RankWarning
 from fairpca.geometry import projection_distance
-
-
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
-@parametrize_with_checks([FPCA(), FPCA(1, delta=0.1, form="text", standardize=False, rounding="stiefel")])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def sample(rng, p, rank, n=90):

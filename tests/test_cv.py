@@ -7,12 +7,10 @@ import polars as pl
 import pytest
 from scipy.stats import binom
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca import FairPCA, FairPCACV, audit
 from fairpca.exceptions import LeftOutWarning, NotCertifiedWarning
 from fairpca.metrics import mmd2
-from grouped_by_row import GroupedByRow
 from normal_people import NormalPeople
 from people_tables import people
 
@@ -234,15 +232,3 @@ def test_the_population_is_known():
     model = FairPCA(2, tolerance=0.05).fit(X[:300], sensitive_features=group[:300])
     measured = mmd2(model.transform(X), sensitive_features=group, bandwidth=model.bandwidth_)
     assert population.mmd2(model) == pytest.approx(measured, abs=0.004)
-
-
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
-@parametrize_with_checks(
-    [GroupedByRow(FairPCA(1, min_group_size=2), tolerances=[2.0], target=1.9, random_state=0)],
-    expected_failed_checks=lambda estimator: dict.fromkeys(
-        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
-        "rows that are repeated may be on both sides of the split, a row with a weight is on one",
-    ),
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

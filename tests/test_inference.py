@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 from sklearn.decomposition import PCA
 
+from comparisons import kernel
 from fairpca.comparison import People, Terms, compare
 from fairpca.inference import (
     ComparedRows,
@@ -29,10 +30,6 @@ from people_tables import KINDS, people
 
 def compared(Z, *known, **terms):
     return ComparedRows.of(Z, compare(People(*known), len(Z), Terms.named(**({"min_group_size": 2} | terms)), 2.0))
-
-
-def kernel(Z, sigma):
-    return np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
 
 
 def test_chance_level_is_the_mean_over_all_ways_to_draw_the_groups(rng):

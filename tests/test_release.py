@@ -13,7 +13,6 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca
 from cli_tables import answer, people as cli_people, run, written
@@ -26,7 +25,6 @@ from fairpca.release._sides import constant
 from fairpca.release._trees import BoostedTrees, boosting
 
 KEY = b"sixteen or more secret bytes"
-uncertified = pytest.mark.filterwarnings("ignore::fairpca.exceptions.NotCertifiedWarning")
 
 
 def people(n, seed=0, shift=0.4, d=2):
@@ -49,20 +47,6 @@ def with_noise(n=6000, d=1, target=0.15):
     Z, group, _ = people(n, d=d)
     release = Release("noise", random_state=0).fit(Z[: n // 2], sensitive_features=group[: n // 2])
     return release.certify(Z[n // 2 :], sensitive_features=group[n // 2 :], target=target), Z
-
-
-FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "k-means draws its first centres from rows, not from their weights"
-}
-
-
-@uncertified
-@parametrize_with_checks(
-    [Release(), Release(n_cells=5, output="codes")],
-    expected_failed_checks=lambda estimator: FAILS if estimator.n_cells == 5 else {},
-)
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("sizes", [(30, 30), (200, 200), (1500, 1500), (400, 40), (3000, 150)])

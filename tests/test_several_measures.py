@@ -5,9 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.spatial.distance import cdist
 
-from comparisons import by_group
+from comparisons import by_group, kernel
 from fairpca import FairPCA
 from fairpca.comparison import Contrast, Notion, Strata, against_others
 from fairpca.exceptions import ConvergenceWarning
@@ -45,7 +44,7 @@ def several_groups(n, p, n_groups, seed=0):
 
 
 def dense_mmd2s(Z, groups, columns, sigma):
-    K = np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
+    K = kernel(Z, sigma)
     weights = [(each / np.bincount(groups)[:, None])[groups] for each in columns]
     return np.array([np.sum(w * (K @ w)) for w in weights])
 
@@ -199,7 +198,7 @@ def test_a_sample_compares_the_same_as_all_rows():
     groups = rng.permutation(np.repeat([0, 1, 2, 3], [1200, 600, 170, 30]))
     X = rng.normal(size=(2000, 2)) + np.array([0.0, 0.3, 0.6, 1.0])[groups, None]
     codes, comparison = by_group(groups)
-    K = np.exp(-cdist(X, X, "sqeuclidean") / (2 * 1.5**2))
+    K = kernel(X, 1.5)
     whole = np.array([w @ K @ w for w in comparison.columns.of(codes).T])
     found = []
     for seed in range(100):

@@ -15,7 +15,6 @@ import fairpca
 from cli_tables import PLAIN, answer, people, refused, run, said, written
 from fairpca import FairPCA, Release, any_classifier_bound, audit, load_certificate, verify
 from fairpca.auditing import certificate_of_release
-from fairpca.exceptions import OutOfReachError
 from fairpca.planning import plan_promise
 from fairpca.report import make_report
 
@@ -180,11 +179,6 @@ def test_a_plan_of_a_promise_is_kept_by_groups_that_do_not_differ():
     bounds = [any_classifier_bound(drawn, sensitive_features=group).upper_bound for drawn in codes]
     assert np.mean(bounds) == pytest.approx(0.1, abs=0.005)
     assert plan_promise(groups=(m, n)).supported[16] == pytest.approx(0.1, abs=1e-3)
-
-
-def test_too_few_people_are_told_before_any_fit():
-    with pytest.raises(OutOfReachError, match="It takes at least"):
-        Release().check_target(np.zeros((60, 1)), sensitive_features=np.arange(60) % 2, target=0.1)
 
 
 # From a table in one command

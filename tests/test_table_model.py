@@ -101,15 +101,6 @@ def test_it_is_an_estimator(model):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(people()), model.transform(people()))
 
 
-def test_any_table_is_taken(model, tmp_path):
-    table = people()
-    table.to_parquet(tmp_path / "people.parquet")
-    expected = model.transform(table)
-    for each in (tmp_path / "people.parquet", str(tmp_path / "people.parquet"), table.to_dict("list")):
-        np.testing.assert_allclose(model.transform(each), expected)
-    np.testing.assert_allclose(model.transform(table[::-1]), expected[::-1])
-
-
 def test_what_does_not_fit_is_refused(model):
     with pytest.raises(TableError, match="lacks the column 'age'"):
         model.transform(people().drop(columns="age"))

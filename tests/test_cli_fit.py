@@ -87,7 +87,7 @@ def test_numbers_are_those_that_others_compute(story):
 def test_loadings_give_the_projections(story):
     loadings = pd.read_csv(story.out / "loadings.csv")
     assert loadings["feature"].tolist() == [
-        *("age", "income", "hours", "debt", "work=none", "work=private", "work=public", "owner"),
+        *("age", "income", "hours", "debt", "work=none", "work=private", "work=public", "owner")
     ]
     scaled = (encoded(story.frame) - loadings["mean"].to_numpy()) / loadings["scale"].to_numpy()
     Z = scaled @ loadings[["component1", "component2"]].to_numpy()

@@ -4,10 +4,7 @@
 import numpy as np
 
 from comparisons import by_group
-from fairpca.comparison import (
-    Comparison,
-    Contrast,
-)
+from fairpca.comparison import Comparison, Contrast
 
 
 def test_few_weights_span_all_columns(rng):

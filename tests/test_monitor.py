@@ -196,22 +196,13 @@ def test_sides_by_name_are_those_of_the_comparison(terms, with_labels):
     expected = np.select([weights > 0, weights < 0], [0, 1], -1)
     named = NamedSides([measure.as_dict() for measure in compared.measures], asked)
     np.testing.assert_array_equal(named.of(known, n), expected)
-    # One by one, and as a file says it: texts.
-    texts = People(
-        {
-            name: [None if value is None else str(value) for value in own]
-            for name, own in known.sensitive_features.items()
-        },
-        known.y,
-        known.control_features,
-    )
-    np.testing.assert_array_equal(named.of(texts, n), expected)
-    alone = People(
-        {name: own[7:8] for name, own in texts.sensitive_features.items()},
-        None if known.y is None else known.y[7:8],
-        {"town": known.control_features["town"][7:8]},
-    )
-    np.testing.assert_array_equal(named.of(alone, 1), expected[7:8])
+    # As a file says it, in texts, and one by one.
+    for part in (slice(None), slice(7, 8)):
+        columns = known.sensitive_features.items()
+        texts = {name: [None if value is None else str(value) for value in own[part]] for name, own in columns}
+        labels = known.y[part] if with_labels else None
+        some = People(texts, labels, {"town": known.control_features["town"][part]})
+        np.testing.assert_array_equal(named.of(some, len(texts["sex"])), expected[part])
 
 
 def test_people_without_a_group_are_counted_and_not_bet_on(shown):

@@ -14,10 +14,9 @@ from sklearn.pipeline import make_pipeline
 
 import fairpca
 from cli_tables import people
-from damaged_files import Mutations, edit, members_of, zipped
+from damaged_files import Mutations, edit, members_of, signed, zipped
 from fairpca import FairPCA
 from fairpca.exceptions import ModelFileError, TableError, TableWarning
-from fairpca.saving._archive import UNSIGNED, digest_of
 from fairpca.table_model import HeldOut, TableModel
 from fairpca.tables import Roles, TableOptions, prepare
 
@@ -143,11 +142,6 @@ def test_a_thousand_mutations_are_refused_or_the_same_model(saved, tmp_path):
             loaded += 1
             assert state(found) == known
     assert loaded < 100
-
-
-def signed(document):
-    text = json.dumps(document | {"sha256": UNSIGNED}).encode()
-    return text.replace(UNSIGNED.encode(), digest_of(text).encode(), 1)
 
 
 def test_edits_with_a_new_checksum_are_refused_or_usable(saved, tmp_path):

@@ -10,7 +10,6 @@ from fairpca import FairPCA, fair_pca_path
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
 from fairpca.solvers import Budget, Status
-from fairpca.solvers.budget import _model
 from fairpca.solvers.budget._chart import Chart
 from fairpca.solvers.budget._lagrangian import Lagrangian
 from fairpca.solvers.budget._model import Model
@@ -159,7 +158,7 @@ def test_a_hessian_on_leading_directions_leads_to_the_same_answer(reference, mon
     data = reference("german", 0)
     fits = []
     for most in (10_000, 250):
-        monkeypatch.setattr(_model, "MOST_DENSE", most)
+        monkeypatch.setattr("fairpca.solvers.budget._model.MOST_DENSE", most)
         model = FairPCA(10, tolerance=1e-3, standardize=False).fit(data["X_train"], sensitive_features=data["a_train"])
         assert model.converged_
         fits.append(model.result_)

@@ -335,14 +335,14 @@ def test_files_that_say_something_else_are_refused(saved, case_name):
         load_certificate(rewritten(saved, change))
 
 
-UNREADABLE = "its text cannot be read as JSON"
+UNREADABLE = "is no certificate: its text cannot be read as JSON"
 BROKEN = {
     "half": (lambda text: text[: len(text) // 2], UNREADABLE),
     "no JSON": (lambda text: b"cos\nsystem\n(S'true'\ntR.", UNREADABLE),
     "nan": (lambda text: text.replace(b'"seed": ', b'"seed": NaN, "x": ', 1), UNREADABLE),
     "twice": (lambda text: text.replace(b"{", b'{"seed": 1,', 1), UNREADABLE),
     "no text": (lambda text: b"\xff\xfe\x00", UNREADABLE),
-    "a list": (lambda text: b"[1, 2]", ""),
+    "a list": (lambda text: b"[1, 2]", "is no certificate"),
     "too long": (lambda text: b" " * (10 * 2**20 + 1), "more than 10 MB"),
 }
 
@@ -351,7 +351,7 @@ BROKEN = {
 def test_files_that_are_no_certificates_are_refused(saved, how):
     change, words = BROKEN[how]
     saved.write_bytes(change(saved.read_bytes()))
-    with pytest.raises(ValueError, match=f"is no certificate.*{words}"):
+    with pytest.raises(ValueError, match=words):
         load_certificate(saved)
     with pytest.raises(FileNotFoundError):
         load_certificate(saved.with_name("nothing.json"))

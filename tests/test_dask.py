@@ -92,12 +92,12 @@ def test_one_column_without_the_second_dimension_gets_one_clear_sentence(frame, 
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(0)
-    n = 9000
+    n = 6000
     # Sorted by group: most blocks hold one group only.
-    group = np.repeat(["a", "b"], [3000, 6000])
+    group = np.repeat(["a", "b"], [2000, 4000])
     X = rng.normal(size=(n, 12)) @ rng.normal(size=(12, 12)) * np.linspace(2, 0.5, 12)
-    X[:3000, :3] += 4.0
-    X[:3000, 5] *= 1.5
+    X[:2000, :3] += 4.0
+    X[:2000, 5] *= 1.5
     return X, group
 
 
@@ -134,6 +134,6 @@ def test_what_dask_tables_cannot_do_is_said(table):
     with pytest.raises(ValueError, match="needs them in memory"):
         fit(blocks, group, mmd="exact")
     broken = X.copy()
-    broken[7000, 3] = np.nan
+    broken[4000, 3] = np.nan
     with pytest.raises(ValueError, match="block"):
         fit(da.from_array(broken, chunks=(3000, -1)), group)

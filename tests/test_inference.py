@@ -16,7 +16,6 @@ from fairpca.inference import (
     FeatureRows,
     PermutationTest,
     Spectrum,
-    _permutation as permutation_module,
     chance_deviations,
     chance_levels,
     finite_sample_bound,
@@ -128,8 +127,8 @@ def test_features_of_many_rows_give_the_p_values_of_all_pairs(rng, monkeypatch):
     Z[groups] += 0.07
     rows = compared(Z, groups)
     exact = PermutationTest.of(rows, 1.4, 499, rng)
-    monkeypatch.setattr(permutation_module, "EXACT_ROWS", 100)
-    monkeypatch.setattr(permutation_module, "BLOCK_ROWS", 700)
+    monkeypatch.setattr("fairpca.inference._permutation.EXACT_ROWS", 100)
+    monkeypatch.setattr("fairpca.inference._permutation.BLOCK_ROWS", 700)
     quick = PermutationTest.of(rows, 1.4, 499, rng)
     assert quick.values[1, 0].std() == pytest.approx(exact.values[1, 0].std(), rel=0.2)
     assert quick.at_bandwidth()[0] == pytest.approx(exact.at_bandwidth()[0], abs=0.06)
@@ -159,7 +158,7 @@ def test_a_missing_attribute_stays_missing(rng):
 def test_with_weights_attributes_move_and_masses_stay(rng, monkeypatch, container):
     # Heavy rows lie elsewhere, but groups do not differ: a mass that moved with its attribute would be seen.
     if container == "many":
-        monkeypatch.setattr(permutation_module, "EXACT_ROWS", 100)
+        monkeypatch.setattr("fairpca.inference._permutation.EXACT_ROWS", 100)
     p_values = []
     for _ in range(60):
         mass = rng.choice([1.0, 10.0], size=200)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 
 import itertools
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -72,17 +70,6 @@ def test_one_component_is_drawn_as_strips(two_groups):
     display = ProjectionDisplay(X[:, :1], group).plot()
     heights = {tuple(np.unique(scatter.get_offsets()[:, 1])) for scatter in display.scatters_}
     assert heights == {(0.0,), (1.0,)}
-
-
-def test_without_matplotlib_the_install_line_is_given():
-    code = (
-        "import sys; sys.modules['matplotlib'] = sys.modules['matplotlib.pyplot'] = None\n"
-        "import numpy as np\n"
-        "from fairpca.plots import ProjectionDisplay\n"
-        "ProjectionDisplay(np.ones((2, 2)), np.array([0, 1])).plot()\n"
-    )
-    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'fairpca[plot]'" in outcome.stderr
 
 
 def test_every_split_is_drawn_at_its_value():

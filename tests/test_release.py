@@ -18,7 +18,6 @@ from cli_tables import answer, people as cli_people, run, written
 from fairpca import Release, any_classifier_bound
 from fairpca.exceptions import ModelFileError, NotCertifiedWarning
 from fairpca.release._noise import drawn_distance, grid_distance, grid_error, rounded
-from fairpca.release._people import normal_draws
 from fairpca.release._trees import BoostedTrees, boosting
 
 KEY = b"sixteen or more secret bytes"
@@ -292,9 +291,6 @@ def test_noise_belongs_to_the_person():
     # Numbers that are multiples of s / 8 have no last bits to learn from.
     steps = once * 8 / release.level_
     assert np.allclose(steps, np.rint(steps), atol=1e-9)
-    draws = normal_draws(KEY, b"other", [str(k).encode() for k in range(20_000)], 3)
-    assert np.abs(draws.mean(axis=0)).max() < 0.03
-    assert np.abs(np.cov(draws.T) - np.eye(3)).max() < 0.05
 
 
 def test_there_is_no_way_to_noise_by_row():
@@ -329,7 +325,9 @@ def test_a_second_release_of_the_same_people_is_refused():
 def test_noise_in_three_columns_is_certified_by_draws():
     release, Z = with_noise(3, 3000, 0.2, shift=0.2)
     assert release.certificate_.upper_bound == 0.2
-    assert release.transform(Z[:4], ids=np.arange(4), key=KEY).shape == (4, 3)
+    noise = (release.transform(Z, ids=np.arange(len(Z)), key=KEY) - Z) / release.level_
+    assert np.abs(noise.mean(axis=0)).max() < 0.08
+    assert np.abs(np.cov(noise.T) - np.eye(3)).max() < 0.1
 
 
 def test_what_cannot_be_promised_is_refused_in_a_sentence():

@@ -91,7 +91,8 @@ NEEDED = {
 @pytest.mark.parametrize("module", NEEDED)
 def test_what_needs_another_library_names_the_extra(module, monkeypatch, tmp_path):
     extra, use = NEEDED[module]
-    monkeypatch.setitem(sys.modules, module, None)
+    for name in (module, f"{module}.pyplot"):  # which may be loaded already
+        monkeypatch.setitem(sys.modules, name, None)
     assert load_german().data.shape == (1000, 57)
     write_table("german", tmp_path / "german.csv")
     with pytest.raises(ImportError, match=rf"{module}, which is not installed: pip install 'fairpca\[{extra}\]'"):

@@ -48,21 +48,31 @@ def test_a_table_with_more_columns_than_rows_is_that_table_in_fewer_columns():
     np.testing.assert_allclose(wide.components_ @ wide.components_.T, np.eye(2), atol=1e-11)
 
 
-def grown_and_whole(monkeypatch, X, group, leading, **parameters):
+def grown_and_whole(monkeypatch, X, group, sizes, **parameters):
     """Return the results of a fit on a span that grows from few leading axes, and of one on all of them."""
     whole = FairPCA(**parameters).fit(X, sensitive_features=group)
     monkeypatch.setattr("fairpca.solvers.budget._budget.has_many_axes", lambda problem: True)
-    for name in ("LEADING", "LEAST_AXES")[: 2 if leading == 2 else leading > 2]:
-        monkeypatch.setattr(f"fairpca.solvers.budget._span.{name}", leading)
+    for name, size in sizes.items():
+        monkeypatch.setattr(f"fairpca.{name}", size)
     grown = FairPCA(**parameters).fit(X, sensitive_features=group)
     assert grown.converged_
     return grown.result_, whole.result_
 
 
-@pytest.mark.parametrize(("d", "p", "leading", "less"), [(2, 120, 40, 1e-5), (5, 120, 40, 1e-5), (2, 100, 2, 1e-3)])
-def test_a_span_that_grows_ends_where_all_axes_end(monkeypatch, d, p, leading, less):
+SPAN = "solvers.budget._span"
+
+
+@pytest.mark.parametrize(
+    ("d", "p", "sizes", "less"),
+    [
+        *((d, 120, {f"{SPAN}.LEADING": 40}, 1e-5) for d in (2, 5)),
+        # One leading axis for each component is enough to begin with.
+        (2, 100, {f"{SPAN}.LEADING": 2, f"{SPAN}.LEAST_AXES": 2}, 1e-3),
+    ],
+)
+def test_a_span_that_grows_ends_where_all_axes_end(monkeypatch, d, p, sizes, less):
     X, group = factors_table(150, p, noise=1.5)
-    grown, whole = grown_and_whole(monkeypatch, X, group, leading, n_components=d, tolerance=2e-3)
+    grown, whole = grown_and_whole(monkeypatch, X, group, sizes, n_components=d, tolerance=2e-3)
     # Either may leave 5e-4 of the tolerance unused.
     unused = 5e-4 * 2e-3 * whole.certificate.multiplier
     assert grown.variance_kept == pytest.approx(whole.variance_kept, abs=less + unused)
@@ -108,8 +118,7 @@ def test_columns_whose_covariance_is_too_large_are_refused_in_one_sentence(monke
 
 def test_many_rows_of_many_columns_are_searched_in_all_of_them(monkeypatch):
     X, group = factors_table(900, 130, noise=1.5)
-    monkeypatch.setattr("fairpca.mmd._coordinates.MANY_COLUMNS", 20)
-    monkeypatch.setattr("fairpca.data._many_rows.MANY_COLUMNS", 20)
-    grown, whole = grown_and_whole(monkeypatch, X, group, 0, n_components=2, tolerance=1e-3, mmd="hermite")
+    sizes = {"mmd._coordinates.MANY_COLUMNS": 20, "data._many_rows.MANY_COLUMNS": 20}
+    grown, whole = grown_and_whole(monkeypatch, X, group, sizes, n_components=2, tolerance=1e-3, mmd="hermite")
     assert grown.variance_kept == pytest.approx(whole.variance_kept, abs=2e-5)
     assert grown.certificate.kkt_residual < 1e-2

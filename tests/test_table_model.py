@@ -73,7 +73,8 @@ def test_what_is_saved_is_loaded_and_what_is_not_known_stays_unknown(tmp_path, r
     assert (loaded.encoder, loaded.options) == (model.encoder, model.options)
     assert (loaded.roles, loaded.held_out) == (roles, held_out)
     assert loaded.model.get_params() == model.model.get_params()
-    np.testing.assert_array_equal(loaded.transform(people()), model.transform(people()))
+    table = people().drop(columns=list(ROLES.by_column))
+    np.testing.assert_array_equal(loaded.transform(table), model.transform(table))
     assert list(tmp_path.iterdir()) == [path]
 
 

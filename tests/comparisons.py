@@ -49,9 +49,9 @@ def weights_of_groups(group):
     return comparison.columns.of(codes)
 
 
-def exact_mmd(X, codes, comparison, bandwidth, *factors):
+def exact_mmd(X, codes, comparison, bandwidth, factors=(1.0,)):
     """Return the exact discrepancy of rows whose strata are known."""
-    return ExactMMD(X, comparison.weights.of(codes), comparison, bandwidth, *factors)
+    return ExactMMD(X, comparison.weights.of(codes), comparison, bandwidth, factors)
 
 
 def exact_parity(X, group, bandwidth):

@@ -56,6 +56,10 @@ audit {good} --model {model} --held-out --certificate {d}/nofolder/c.json | ther
 audit {good} --model {model} --label sexx | --label goes with --sensitive
 audit {good} --model {model} --certificate {d}/c.json | of them were in the fit, and what they show says
 audit {good} --model {model} --as-is | --as-is does not go with --model, which was fitted with its own
+audit {good} -s sex --fail-above acu=0.6 | --fail-above acu is no figure of an audit; there are promise, mmd2, unbiased
+audit {good} -s sex --fail-above auc=1 --junit /nowhere/x.xml | there is no folder /nowhere; make it first
+fit {good} -s sex --fail-above auc=high | --fail-above auc=high must give each figure a number
+fit {good} -s sex --github | --github reports limits; name them with --fail-above
 path {good} -s sex --out {d}/nofolder/c.csv | there is no folder {d}/
 path {good} -s sex --out {good} | --out: {good} would be written over, and it is read
 compare {good} -s sexx | did you mean 'sex'?

@@ -5,9 +5,11 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from fairpca.comparison import Comparison, Contrast, People, Terms, compare
-from fairpca.geometry import Grassmann
 from fairpca.mmd import ExactMMD
 from fairpca.problem import FairSubspaceProblem
+
+OWNER = np.array([0, 1, 1])
+"""Which of two measures each of the three columns of `three_groups` belongs to."""
 
 
 def by_group(group, tolerance=1e-3, rows=None, **terms):
@@ -22,6 +24,23 @@ def by_weights(weights, owner, tolerance=1e-3):
     columns = distinct * sizes[:, None]
     contrasts = [Contrast(f"measure {j}", columns[:, owner == j]) for j in range(owner.max() + 1)]
     return codes.reshape(-1, 1), Comparison.of(sizes, contrasts, tolerance)
+
+
+def two_groups_of(n_columns):
+    """Return 300 correlated rows in two groups that differ in mean and covariance."""
+    rng, group = np.random.default_rng(0), np.repeat(["a", "b"], [180, 120])
+    X = rng.normal(size=(300, n_columns)) @ rng.normal(size=(n_columns, n_columns))
+    X[group == "b"] += rng.normal(size=n_columns)
+    X[group == "b", 1] *= 1.5
+    return X, group
+
+
+def three_groups(rng, X, shift):
+    """Shift one of three groups of the rows X; return weights, strata and the comparison of one group and of two."""
+    group = rng.permutation(np.arange(len(X)) % 3)
+    X[group == 1, 0] += shift
+    weights = np.stack([(group == k) / np.sum(group == k) - 1 / len(X) for k in range(3)], axis=1)
+    return weights, *by_weights(weights, OWNER)
 
 
 def weights_of_groups(group):
@@ -54,19 +73,6 @@ def problem_of(X, group, n_components=2):
         mean_differences=rows.T @ comparison.columns.of(codes),
         chance=comparison.chance_ceilings,
     )
-
-
-def hessian_product(mmd, V, E, multipliers=None, step=1e-5):
-    """Return the derivative along E of the gradient of sum_j lambda_j h_j, by a central difference."""
-    ahead, behind = (mmd.evaluate(V + t * E)[1] for t in (step, -step))
-    return np.tensordot(np.ones(len(ahead)) if multipliers is None else multipliers, ahead - behind, axes=1) / (
-        2 * step
-    )
-
-
-def riemannian_product(mmd, V, gradient, tangent, multipliers=None):
-    """Return the product of the Hessian on the Grassmann manifold with a tangent vector, P(Hess h[eta]) - eta V'G."""
-    return Grassmann().project(V, hessian_product(mmd, V, tangent, multipliers)) - tangent @ (V.T @ gradient)
 
 
 def kernel(Z, sigma):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from comparisons import two_groups_of
 from fairpca.compiled import HAS_COMPILED
 from fairpca.datasets import load_compas
 from fairpca.mmd import using_engine
@@ -57,13 +58,8 @@ def reference():
 
 
 @pytest.fixture
-def two_groups(rng):
-    """Return 300 correlated rows in 6 dimensions, two groups that differ in mean and covariance."""
-    group = np.repeat(["a", "b"], [180, 120])
-    X = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 6))
-    X[group == "b"] += rng.normal(size=6)
-    X[group == "b", 1] *= 1.5
-    return X, group
+def two_groups():
+    return two_groups_of(6)
 
 
 def require_compiled():

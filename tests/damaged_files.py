@@ -7,6 +7,8 @@ import zipfile
 
 import numpy as np
 
+from fairpca.saving._archive import UNSIGNED, digest_of
+
 
 def members_of(content):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -20,6 +22,12 @@ def zipped(members, compression=zipfile.ZIP_STORED):
         for name, content in members.items() if isinstance(members, dict) else members:
             archive.writestr(zipfile.ZipInfo(name), content, compression)
     return buffer.getvalue()
+
+
+def signed(document):
+    """Return the text of a document with the checksum that belongs to it."""
+    text = json.dumps(document | {"sha256": UNSIGNED}).encode()
+    return text.replace(UNSIGNED.encode(), digest_of(text).encode(), 1)
 
 
 class Mutations:

@@ -4,8 +4,9 @@
 from itertools import product
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
+
+from comparisons import kernel
 
 
 def judge(Z, sigma, attributes, *, y=None, among=None, controls=None, weight=None, crossed=False, continuous=()):
@@ -30,7 +31,7 @@ def judge(Z, sigma, attributes, *, y=None, among=None, controls=None, weight=Non
     continuous : collection of str
         Attributes that are numbers.
     """
-    K = np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
+    K = kernel(Z, sigma)
     mass = np.ones(len(Z)) if weight is None else np.asarray(weight, dtype=float)
     groups = {name: np.asarray(values) for name, values in attributes.items() if name not in continuous}
     if crossed and len(groups) > 1:

@@ -8,35 +8,21 @@ import fairpca
 
 ROOT = Path(fairpca.__file__).parent
 FLOORS = {
-    "cli": 10,
-    "methods": 9,
-    "selection": 8,
-    "saving": 8,
-    "baselines": 8,
-    "table_model": 8,
-    "auditing": 8,
-    "planning": 8,
-    "release": 8,
-    "report": 8,
-    "path": 8,
-    "estimator": 8,
-    "plots": 7,
-    "metrics": 7,
-    "datasets": 7,
-    "tables": 7,
-    "fitting": 6,
-    "inference": 5,
-    "data": 5,
-    "solvers": 4,
-    "versions": 4,
-    "problem": 3,
-    "mmd": 3,
-    "comparison": 2,
-    "rows": 1,
-    "geometry": 0,
-    "exceptions": 0,
-    "compiled": 0,
-    "_utils": 0,
+    room: floor
+    for floor, rooms in (
+        (10, "cli"),
+        (9, "methods"),
+        (8, "selection saving baselines table_model auditing planning release report path estimator"),
+        (7, "plots metrics datasets tables"),
+        (6, "fitting"),
+        (5, "inference data"),
+        (4, "solvers versions"),
+        (3, "problem mmd"),
+        (2, "comparison"),
+        (1, "rows"),
+        (0, "geometry exceptions compiled _utils"),
+    )
+    for room in rooms.split()
 }
 HOMES = {**fairpca._HOMES, "__version__": "_utils"}
 """Where the names live that the package itself exports."""

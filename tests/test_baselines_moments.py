@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca
 from fairpca.baselines import FPCA, LEACE, SPLINCE, AugmentedPCA, ClosedFormFairPCA, ReconstructionFairPCA
@@ -27,13 +26,6 @@ METHODS = [
     ReconstructionFairPCA(3),
 ]
 every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
-
-
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
-@parametrize_with_checks([ClosedFormFairPCA(), LEACE(1, standardize=False), SPLINCE(), AugmentedPCA()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture
@@ -53,9 +45,9 @@ def one_hot(labels):
     return (np.asarray(labels)[:, None] == np.unique(labels)).astype(float)
 
 
-def same(first, second, atol=1e-9):
-    # Subspaces of several groups are found by iterations.
-    atol = 1e-6 if isinstance(first, ReconstructionFairPCA) else atol
+def same(first, second):
+    # Some subspaces are found by iterations.
+    atol = {ReconstructionFairPCA: 1e-6, FPCA: 1e-5}.get(type(first), 1e-9)
     for name in ("components_", "explained_variance_", "mean_", "scale_"):
         np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=atol, rtol=max(atol, 1e-7))
 
@@ -204,9 +196,9 @@ def test_fpca_takes_blocks_and_sparse_tables_too(table):
     X, people, _ = table
     group = people["race"] == "a"
     expected = FPCA(2).fit(X, sensitive_features=group)
-    same(FPCA(2).fit(sparse.csr_array(X), sensitive_features=group), expected, atol=1e-5)
+    same(FPCA(2).fit(sparse.csr_array(X), sensitive_features=group), expected)
     blocks = FPCA(2).partial_fit(X[:200], sensitive_features=group[:200])
-    same(blocks.partial_fit(X[200:], sensitive_features=group[200:]), expected, atol=1e-5)
+    same(blocks.partial_fit(X[200:], sensitive_features=group[200:]), expected)
 
 
 def test_blocks_must_bring_the_same_columns(table):
@@ -241,19 +233,22 @@ def test_dask_numbers_are_attributes_too(table):
     same(lazy, LEACE(2).fit(X, sensitive_features=age))
 
 
-@every_method
+@pytest.mark.parametrize("method", [*METHODS, FPCA(2), FPCA(2, delta=0.1, form="text")], ids=repr)
 def test_weights_count_rows(table, method, rng):
     X, people, y = table
+    if isinstance(method, FPCA):
+        people = people.assign(race=people["race"] == "a")
     weight = rng.integers(0, 4, size=len(X))
     often = np.repeat(np.arange(len(X)), weight)
-    weighted = fitted(method, table, sample_weight=weight)
+    weighted = fitted(method, (X, people, y), sample_weight=weight)
     same(weighted, clone(method).fit(X[often], y[often], sensitive_features=people[["race"]].iloc[often]))
-    blocks = clone(method)
+    # The program of FPCA has the sum of squares in it.
+    blocks, unit = clone(method), 1.0 if isinstance(method, FPCA) else 0.5
     for part in (slice(0, 150), slice(150, None)):
         blocks.partial_fit(
-            X[part], y[part], sensitive_features=people[["race"]][part], sample_weight=0.5 * weight[part]
+            X[part], y[part], sensitive_features=people[["race"]][part], sample_weight=unit * weight[part]
         )
-    np.testing.assert_allclose(blocks.components_, weighted.components_, atol=1e-6)
+    np.testing.assert_allclose(blocks.components_, weighted.components_, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", [ClosedFormFairPCA(3), LEACE(3), SPLINCE(3)], ids=repr)
@@ -264,12 +259,28 @@ def test_groups_and_numbers_together_are_uncorrelated_with_the_result(table, met
     assert np.abs(np.cov(Z.T, z.T)[:3, 3:]).max() < 1e-8
 
 
-@every_method
-def test_units_of_columns_do_not_matter(table, method):
+@pytest.mark.parametrize("method", [*METHODS, FPCA(2), ReconstructionFairPCA(2, standardize=False)], ids=repr)
+def test_units_do_not_matter(table, method):
     X, people, y = table
-    units = 10.0 ** np.array([-120, -9, -3, 0, 0, 3, 9, 120])
-    there = clone(method).fit(X * units, y, sensitive_features=people["race"])
-    np.testing.assert_allclose(there.components_, fitted(method, table).components_, atol=1e-8)
+    groups = people["race"] == "a" if isinstance(method, FPCA) else people["race"]
+    expected = clone(method).fit(X, y, sensitive_features=groups).components_
+    columns = 10.0 ** np.array([-120, -9, -3, 0, 0, 3, 9, 120])
+    for units in (1e-140, 1e140, columns) if method.standardize else (1e-140, 1e140):
+        there = clone(method).fit(X * units, y, sensitive_features=groups)
+        np.testing.assert_allclose(there.components_, expected, atol=1e-6 if isinstance(method, FPCA) else 1e-8)
+
+
+@pytest.mark.parametrize("method", [FPCA(2), ReconstructionFairPCA(2), LEACE(2)], ids=repr)
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [(1e-300, "squares are not normal"), (1e160, "squares are not normal"), (1e300, "sums over rows overflow; divide")],
+)
+def test_numbers_that_cannot_be_squared_are_refused(two_groups, method, scale, words):
+    X, group = two_groups
+    model = clone(method).set_params(standardize=False)
+    with pytest.raises(ValueError, match=words):
+        model.fit(X * scale, sensitive_features=group)
+    assert not hasattr(model, "mean_")
 
 
 @every_method
@@ -280,12 +291,14 @@ def test_without_attributes_it_is_pca(table, method):
     np.testing.assert_allclose(np.abs(model.components_), np.abs(PCA(3).fit(X).components_), atol=1e-8)
 
 
-@every_method
+@pytest.mark.filterwarnings("ignore::fairpca.baselines.TiedEigenvaluesWarning")
+@pytest.mark.parametrize("method", [*METHODS, FPCA()], ids=repr)
 def test_null_directions_come_last_and_are_zero(table, method):
     X, people, y = table
+    groups = people["race"] == "a" if isinstance(method, FPCA) else people["race"]
     flat = X[:, [0, 1, 2, 3, 0, 1, 2, 3]]
     with pytest.warns(RankWarning, match="rank of the data, 4"):
-        model = clone(method).set_params(n_components=6).fit(flat, y, sensitive_features=people["race"])
+        model = clone(method).set_params(n_components=6).fit(flat, y, sensitive_features=groups)
     assert model.n_live_components_ <= 4
     assert np.all(model.transform(X)[:, model.n_live_components_ :] == 0)
 
@@ -303,16 +316,6 @@ def test_frames_in_frames_out_and_routing(table, method):
     assert list(Z.columns) == [f"{name}0", f"{name}1", f"{name}2"]
     assert list(Z.index) == list(frame.index)
     np.testing.assert_allclose(Z, fitted(method, table).transform(X), atol=1e-9)
-
-
-@pytest.mark.parametrize("method", [ClosedFormFairPCA(3), LEACE(3)], ids=repr)
-def test_results_can_be_audited_and_released(table, method):
-    X, people, y = table
-    model = clone(method).fit(X[::2], y[::2], sensitive_features=people["race"][::2])
-    found = fairpca.audit(model, X[1::2], sensitive_features=people["race"][1::2], random_state=0)
-    assert found.mmd2 > 0
-    release = fairpca.Release(kind="cells", random_state=0).fit(model.transform(X), sensitive_features=people["race"])
-    assert len(release.levels_) > 1
 
 
 @pytest.mark.parametrize("method", [*METHODS, FPCA(2)], ids=repr)

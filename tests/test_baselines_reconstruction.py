@@ -1,18 +1,10 @@
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca.baselines import FPCA, ReconstructionFairPCA
 from fairpca.exceptions import NoSensitiveFeaturesWarning
 from fairpca.geometry import principal_angles, projection_distance
-
-
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.NoSensitiveFeaturesWarning")
-@pytest.mark.filterwarnings("ignore::fairpca.exceptions.RankWarning")
-@parametrize_with_checks([ReconstructionFairPCA(), ReconstructionFairPCA(1, standardize=False)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def covariances(X, group):
@@ -44,25 +36,6 @@ def test_losses_are_equal_and_recomputed_from_the_rows(two_groups):
     assert list(model.groups_) == ["a", "b"]
 
 
-@pytest.mark.parametrize("d", [1, 2])
-def test_no_direction_of_a_fine_grid_is_better(rng, d):
-    X = rng.normal(size=(120, 3)) @ rng.normal(size=(3, 3))
-    group = np.repeat([0, 1], 60)
-    X[group == 1] = X[group == 1] @ rng.normal(size=(3, 3))
-    model = ReconstructionFairPCA(d, standardize=False).fit(X, sensitive_features=group)
-    sigmas = covariances(X, group)
-    polar, azimuth = np.meshgrid(np.linspace(0, np.pi, 181), np.linspace(0, np.pi, 181))
-    directions = np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
-    # A plane is given by its normal.
-    kept = np.stack([np.einsum("iab,ij,jab->ab", directions, S, directions) for S in sigmas])
-    if d == 2:
-        kept = np.array([np.trace(S) for S in sigmas])[:, None, None] - kept
-    best = np.array([np.linalg.eigvalsh(S)[-d:].sum() for S in sigmas])
-    on_grid = (best[:, None, None] - kept).max(axis=0).min()
-    assert model.group_losses_.max() <= on_grid
-    assert model.group_losses_.max() == pytest.approx(on_grid, abs=0.02 * best.max())
-
-
 @pytest.mark.parametrize(
     ("first", "second", "d", "expected"),
     [
@@ -91,11 +64,12 @@ def several(rng, n_groups, p=6):
     return X, group, covariances(X, group)
 
 
-def test_the_optimum_of_two_groups_is_the_largest_minimum_of_a_grid_of_weights(two_groups):
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_optimum_of_two_groups_is_the_largest_minimum_of_a_grid_of_weights(two_groups, d):
     X, group = two_groups
-    model = ReconstructionFairPCA(2, standardize=False).fit(X, sensitive_features=group)
-    H = [np.linalg.eigvalsh(S)[-2:].sum() / 2 * np.eye(6) - S for S in covariances(X, group)]
-    minima = [np.linalg.eigvalsh(t * H[0] + (1 - t) * H[1])[:2].sum() for t in np.linspace(0, 1, 20_001)]
+    model = ReconstructionFairPCA(d, standardize=False).fit(X, sensitive_features=group)
+    H = [np.linalg.eigvalsh(S)[-d:].sum() / d * np.eye(6) - S for S in covariances(X, group)]
+    minima = [np.linalg.eigvalsh(t * H[0] + (1 - t) * H[1])[:d].sum() for t in np.linspace(0, 1, 20_001)]
     assert model.group_losses_.max() == pytest.approx(max(minima), rel=1e-7)
     assert model.group_losses_.max() >= max(minima) * (1 - 1e-12)
     assert model.mixture_weight_ == pytest.approx(np.argmax(minima) / 20_000, abs=1e-4)
@@ -125,14 +99,6 @@ def test_many_groups_and_attributes_are_bounded_from_both_sides(rng):
     plain = losses(PCA(3).fit(X).components_.T, sigmas)
     assert model.group_losses_.max() < plain.max()
     assert 0 <= model.duality_gap_ < 0.2 * model.group_losses_.max()
-
-
-def test_the_larger_loss_is_below_that_of_pca(two_groups):
-    X, group = two_groups
-    model = ReconstructionFairPCA(2, standardize=False).fit(X, sensitive_features=group)
-    plain = losses(PCA(2).fit(X).components_.T, covariances(X, group))
-    assert model.group_losses_.max() < plain.max()
-    assert model.score(X) < PCA(2).fit(X).explained_variance_ratio_.sum()
 
 
 def test_equal_losses_are_another_goal_than_equal_distributions(rng):

@@ -10,7 +10,6 @@ from fairpca import FairPCA, fair_pca_path
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning
 from fairpca.geometry import taylor_slope
 from fairpca.solvers import Budget, Status
-from fairpca.solvers.budget import _moments
 from fairpca.solvers.budget._chart import Chart, Lagrangian
 from fairpca.solvers.budget._model import DenseModel
 
@@ -158,7 +157,7 @@ def test_a_hessian_by_two_moments_leads_to_the_same_answer(reference, monkeypatc
     data = reference("german", 0)
     fits = []
     for most in (10_000, 250):
-        monkeypatch.setattr(_moments, "MOST_DENSE", most)
+        monkeypatch.setattr("fairpca.solvers.budget._moments.MOST_DENSE", most)
         model = FairPCA(10, tolerance=1e-3, standardize=False).fit(data["X_train"], sensitive_features=data["a_train"])
         assert model.converged_
         fits.append(model.result_)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 import json
+import subprocess
+import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -280,7 +282,30 @@ def test_other_rows_may_show_more(place):
     assert not found["holds"]
 
 
-# What commands say of themselves
+# demo and what commands say of themselves
+
+
+def test_demo_prints_a_table_and_saves_a_picture(tmp_path):
+    outcome = run("demo", "--output", tmp_path / "out")
+    assert outcome.exit_code == 0, outcome.output
+    assert "FairPCA" in outcome.output
+    assert "parity gap" in outcome.output
+    assert (tmp_path / "out" / "projections.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["projections.png", "report.html"]
+
+
+def test_demo_into_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    refused("demo", "--output", tmp_path / "file" / "out")
+    assert "--tolerance -1.0 must be" in refused("demo", "--output", tmp_path, "--tolerance", "-1")
+
+
+def test_without_the_extra_the_install_line_is_given():
+    code = "import sys; sys.modules['typer'] = None; from fairpca.cli import main; main()"
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert outcome.returncode == 2
+    assert "pip install 'fairpca[cli]'" in outcome.stderr
+
 
 COMMANDS = ["fit", "transform", "audit", "path", "compare", "plan", "verify"]
 
@@ -297,3 +322,4 @@ def test_all_commands_are_listed():
     outcome = run("--help")
     assert outcome.exit_code == 0
     assert all(command in outcome.stdout for command in COMMANDS)
+    assert run("--version").stdout.strip() == fairpca.__version__

@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
 
 import fairpca
 from cli_tables import PLAIN, answer, people, run, said, written
+from comparisons import dense_mmd2
 from fairpca.tables import Roles, prepare
 
 FILES = {"report.html", "model.fairpca", "model.fairpca.rows", "projected.csv", "loadings.csv", "certificate.json"}
@@ -45,13 +45,6 @@ def encoded(frame):
     return np.column_stack([numbers, dummies, frame["owner"] == "true"])
 
 
-def mmd2(Z, is_first, bandwidth):
-    """Return the squared MMD of two groups of rows, from all pairs of them."""
-    kernel = np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * bandwidth**2))
-    signs = np.where(is_first, 1 / is_first.sum(), -1 / (~is_first).sum())
-    return signs @ kernel @ signs
-
-
 def test_it_writes_its_files_and_says_so(story):
     assert story.outcome.exit_code == 0, story.outcome.output
     assert said(story.outcome) == []
@@ -78,12 +71,12 @@ def test_numbers_are_those_that_others_compute(story):
     prepared = prepare(story.table, Roles("sex", drop=PLAIN[1].split(",")), held_out=0.3, random_state=0)
     Z = story.projected[["component1", "component2"]].to_numpy()
     X = encoded(story.frame)
-    is_first = (story.frame["sex"] == "Female").to_numpy()
+    sex = story.frame["sex"].to_numpy()
     for rows, expected in (
         (prepared.rows_train, story.metrics["mmd2"]),
         (prepared.rows_new, story.metrics["audit"]["measures"][0]["mmd2"]),
     ):
-        assert mmd2(Z[rows], is_first[rows], story.metrics["bandwidth"]) == pytest.approx(expected, rel=1e-6)
+        assert dense_mmd2(Z[rows], sex[rows], story.metrics["bandwidth"]) == pytest.approx(expected, rel=1e-6)
     scaled = (X / X[prepared.rows_train].std(axis=0))[prepared.rows_train]
     share = Z[prepared.rows_train].var(axis=0).sum() / scaled.var(axis=0).sum()
     assert share == pytest.approx(story.metrics["variance_kept"], rel=1e-9)
@@ -94,7 +87,7 @@ def test_numbers_are_those_that_others_compute(story):
 def test_loadings_give_the_projections(story):
     loadings = pd.read_csv(story.out / "loadings.csv")
     assert loadings["feature"].tolist() == [
-        *("age", "income", "hours", "debt", "work=none", "work=private", "work=public", "owner"),
+        *("age", "income", "hours", "debt", "work=none", "work=private", "work=public", "owner")
     ]
     scaled = (encoded(story.frame) - loadings["mean"].to_numpy()) / loadings["scale"].to_numpy()
     Z = scaled @ loadings[["component1", "component2"]].to_numpy()
@@ -139,6 +132,10 @@ def test_the_same_seed_gives_the_same_files_and_another_seed_others(story, tmp_p
 
 # What can be asked for
 
+BY_RACE, TOWNS = [f"race: {name} against all others" for name in "ABC"], ("north", "south")
+CROSSED = [f"{sex} & {race} against all others" for sex in ("Female", "Male") for race in "ABC"]
+LABELLED = "-s sex --label hired --drop race,town,weight"
+
 
 def measures(found):
     return [measure["name"] for measure in found["measures"]]
@@ -157,45 +154,28 @@ def fitted_to(tmp_path, *options, table=None, code=0):
     return answer("fit", path, "--no-path", "--out", tmp_path / "out", *options, code=code)
 
 
-def test_several_attributes_are_compared_each(tmp_path):
-    found = fitted_to(tmp_path, "-s", "sex,race", "--drop", "hired,town,weight", "-t", "sex=0.05,race=0.2")
-    assert measures(found) == ["sex: Female against Male", *(f"race: {name} against all others" for name in "ABC")]
-    assert [measure["tolerance"] for measure in found["measures"]] == [0.05, 0.2, 0.2, 0.2]
-    assert roles(found)["race"] == "sensitive"
+ASKED = {
+    "-s sex,race -t sex=0.05,race=0.2 --drop hired,town,weight": ["sex: Female against Male", *BY_RACE],
+    "-s sex --sensitive race --intersections --small-groups merge --drop hired,town,weight": CROSSED,
+    "-s age --drop sex,race,hired,town,weight": ["dependence on age"],
+    "-s weight --continuous weight --drop sex,race,hired,town": ["dependence on weight"],
+    f"{LABELLED} --fairness equalized_odds": ["Female against Male among y = no", "Female against Male among y = yes"],
+    f"{LABELLED} --fairness equal_opportunity --favourable yes": ["Female against Male among y = yes"],
+    f"{LABELLED} --fairness equal_opportunity --favourable 7": ["Female against Male among y = 7"],
+    "-s sex --control town --drop hired,race,weight": [f"Female against Male among town = {t}" for t in TOWNS],
+}
 
 
-def test_they_may_be_named_one_by_one_and_crossed(tmp_path):
-    crossed = ["--intersections", "--small-groups", "merge", "--drop", "hired,town,weight"]
-    found = fitted_to(tmp_path, "-s", "sex", "--sensitive", "race", *crossed)
-    assert "Female & A against all others" in measures(found)
-    assert len(measures(found)) == 6
-
-
-def test_an_amount_is_no_group(tmp_path):
-    found = fitted_to(tmp_path, "-s", "age", "--drop", "sex,race,hired,town,weight")
-    assert measures(found) == ["dependence on age"]
-    named = fitted_to(tmp_path, "-s", "weight", "--continuous", "weight", "--drop", "sex,race,hired,town")
-    assert measures(named) == ["dependence on weight"]
-
-
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        (["--fairness", "equalized_odds"], ["among y = no", "among y = yes"]),
-        (["--fairness", "equal_opportunity", "--favourable", "yes"], ["among y = yes"]),
-        (["--control", "town"], ["among town = north", "among town = south"]),
-    ],
-)
-def test_people_are_compared_among_those_alike(tmp_path, options, names):
-    dropped = "race,weight" if "--control" in options else "race,town,weight"
-    found = fitted_to(tmp_path, "-s", "sex", "--label", "hired", "--drop", dropped, *options)
-    assert measures(found) == [f"Female against Male {name}" for name in names]
-
-
-def test_a_favourable_number_is_found_among_numbers(tmp_path):
-    table = people().assign(hired=lambda t: np.where(t["hired"] == "yes", 7, 3))
-    options = ["--label", "hired", "--fairness", "equal_opportunity", "--favourable", "7", "--drop", "race,town,weight"]
-    assert measures(fitted_to(tmp_path, "-s", "sex", *options, table=table)) == ["Female against Male among y = 7"]
+@pytest.mark.parametrize("options", ASKED)
+def test_people_are_compared_as_it_was_asked_for(tmp_path, options):
+    table = people()
+    if "7" in options:
+        table["hired"] = np.where(table["hired"] == "yes", 7, 3)
+    found = fitted_to(tmp_path, *options.split(), table=table)
+    assert measures(found) == ASKED[options]
+    if "-t" in options:
+        assert [measure["tolerance"] for measure in found["measures"]] == [0.05, 0.2, 0.2, 0.2]
+        assert roles(found)["race"] == "sensitive"
 
 
 def test_components_may_be_a_share_of_the_variance(tmp_path):

@@ -3,35 +3,8 @@
 
 import numpy as np
 
-from comparisons import by_group, by_weights
-from fairpca.comparison import (
-    Comparison,
-    Contrast,
-)
-
-LABELS = np.array(["c", "a", "b", "a", "b", "b", "c", "c", "c", "a"])
-
-
-def one_against_others(labels, group):
-    return np.where(labels == group, 1 / np.sum(labels == group), -1 / np.sum(labels != group))
-
-
-def test_two_groups_are_compared_with_each_other():
-    labels = np.where(LABELS == "a", "a", "b")
-    codes, comparison = by_group(labels)
-    assert comparison.names == ("a against b",)
-    assert comparison.n_measures == 1
-    np.testing.assert_allclose(comparison.columns.of(codes)[:, 0], one_against_others(labels, "a"))
-    np.testing.assert_array_equal(comparison.weights.of(codes), comparison.columns.of(codes))
-    np.testing.assert_array_equal(comparison.forms, [[[1.0]]])
-
-
-def test_each_of_three_groups_is_compared_with_all_others():
-    codes, comparison = by_group(LABELS)
-    assert comparison.names == tuple(f"{group} against all others" for group in "abc")
-    assert (comparison.n_measures, comparison.n_strata) == (3, 3)
-    for column, group in zip(comparison.columns.of(codes).T, "abc", strict=True):
-        np.testing.assert_allclose(column, one_against_others(LABELS, group))
+from comparisons import by_group
+from fairpca.comparison import Comparison, Contrast
 
 
 def test_few_weights_span_all_columns(rng):
@@ -44,16 +17,6 @@ def test_few_weights_span_all_columns(rng):
     K = B @ B.T
     expected = np.einsum("ic,ij,jc->c", columns, K, columns)
     np.testing.assert_allclose(np.einsum("jab,ab->j", comparison.forms, weights.T @ K @ weights), expected)
-
-
-def test_measures_of_several_columns_sum_over_them(rng):
-    weights = rng.normal(size=(3, 3))[rng.integers(0, 3, size=50)]
-    codes, comparison = by_weights(weights, np.array([0, 1, 1]))
-    np.testing.assert_allclose(comparison.columns.of(codes), weights)
-    spanning = comparison.weights.of(codes)
-    found = np.einsum("jab,ab->j", comparison.forms, spanning.T @ spanning)
-    squares = np.sum(weights**2, axis=0)
-    np.testing.assert_allclose(found, [squares[0], squares[1] + squares[2]])
 
 
 def test_a_sample_weighs_every_stratum_as_all_rows_do():

@@ -9,13 +9,13 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 from sklearn.decomposition import PCA
 
+from comparisons import kernel
 from fairpca.comparison import People, Terms, compare
 from fairpca.inference import (
     ComparedRows,
     FeatureRows,
     PermutationTest,
     Spectrum,
-    _permutation as permutation_module,
     chance_deviations,
     chance_levels,
     finite_sample_bound,
@@ -29,10 +29,6 @@ from people_tables import KINDS, people
 
 def compared(Z, *known, **terms):
     return ComparedRows.of(Z, compare(People(*known), len(Z), Terms.named(**({"min_group_size": 2} | terms)), 2.0))
-
-
-def kernel(Z, sigma):
-    return np.exp(-cdist(Z, Z, "sqeuclidean") / (2 * sigma**2))
 
 
 def test_chance_level_is_the_mean_over_all_ways_to_draw_the_groups(rng):
@@ -130,8 +126,8 @@ def test_features_of_many_rows_give_the_p_values_of_all_pairs(rng, monkeypatch):
     Z[groups] += 0.07
     rows = compared(Z, groups)
     exact = PermutationTest.of(rows, 1.4, 499, rng)
-    monkeypatch.setattr(permutation_module, "EXACT_ROWS", 100)
-    monkeypatch.setattr(permutation_module, "BLOCK_ROWS", 700)
+    monkeypatch.setattr("fairpca.inference._permutation.EXACT_ROWS", 100)
+    monkeypatch.setattr("fairpca.inference._permutation.BLOCK_ROWS", 700)
     quick = PermutationTest.of(rows, 1.4, 499, rng)
     assert quick.values[1, 0].std() == pytest.approx(exact.values[1, 0].std(), rel=0.2)
     assert quick.at_bandwidth()[0] == pytest.approx(exact.at_bandwidth()[0], abs=0.06)
@@ -161,7 +157,7 @@ def test_a_missing_attribute_stays_missing(rng):
 def test_with_weights_attributes_move_and_masses_stay(rng, monkeypatch, container):
     # Heavy rows lie elsewhere, but groups do not differ: a mass that moved with its attribute would be seen.
     if container == "many":
-        monkeypatch.setattr(permutation_module, "EXACT_ROWS", 100)
+        monkeypatch.setattr("fairpca.inference._permutation.EXACT_ROWS", 100)
     p_values = []
     for _ in range(60):
         mass = rng.choice([1.0, 10.0], size=200)

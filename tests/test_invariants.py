@@ -28,11 +28,7 @@ DOCUMENTED = (
 def fitted(case, X=None, groups=None, **parameters):
     X = case.X if X is None else X
     model = FairPCA(
-        case.n_components,
-        tolerance=case.tolerance,
-        min_group_size=2,
-        standardize=case.standardize,
-        random_state=0,
+        case.n_components, tolerance=case.tolerance, min_group_size=2, standardize=case.standardize, random_state=0
     ).set_params(**parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

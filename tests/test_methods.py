@@ -135,11 +135,7 @@ def test_several_groups_and_weights_leave_the_methods_that_know_them():
     three = np.where(X[:, 5] > 0.5, "x", group)
     weights = np.random.default_rng(0).integers(1, 3, N)
     found = fairpca.compare(
-        X,
-        sensitive_features={"group": three},
-        sample_weight=weights,
-        methods=["LEACE", "FPCA"],
-        random_state=0,
+        X, sensitive_features={"group": three}, sample_weight=weights, methods=["LEACE", "FPCA"], random_state=0
     )
     assert [row["method"] for row in found.methods] == ["PCA", "LEACE"]
     assert "3 groups" in found.left_out["FPCA"]

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from comparisons import by_group, by_weights, exact_mmd, exact_parity, riemannian_product
+from comparisons import OWNER, by_group, exact_mmd, exact_parity, three_groups
 from fairpca.compiled import HAS_COMPILED
-from fairpca.data import merge_equal_rows
-from fairpca.mmd import ExactMMD, engine, using_engine
+from fairpca.mmd import RawRowsMMD, engine, using_engine
 
 SIGMA = 1.3
-OWNER = np.array([0, 1, 1])
 MULTIPLIERS = np.array([0.5, 3.0])
 # One, powers of one exponential, exponentials of their own, both, a single factor that is not 1, and many.
 FACTORS = [(1.0,), (2.0, 1.0, 0.5, 0.25), (3.0, 1.0), (0.5, 1.0, 0.7), (0.5,), tuple(2.0 ** -np.arange(7))]
@@ -26,14 +24,11 @@ class Case:
     def __init__(self, rng, n, p, d, factors):
         self.X = rng.normal(size=(n, p)) * np.exp(rng.uniform(-2, 2, size=(n, 1)))
         self.X[0] *= 30
-        group = rng.permutation(np.arange(n) % 3)
-        self.X[group == 1, 0] += 1
-        self.weights = np.stack([(group == k) / np.sum(group == k) - 1 / n for k in range(3)], axis=1)
-        codes, comparison = by_weights(self.weights, OWNER)
+        self.weights, codes, comparison = three_groups(rng, self.X, shift=1)
         basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
         self.V, self.Q = basis[:, :d], basis[:, d:]
         self.factors = factors
-        self.mmd = ExactMMD(self.X, comparison.weights.of(codes), comparison, SIGMA, factors)
+        self.mmd = exact_mmd(self.X, codes, comparison, SIGMA, factors)
 
     def dense(self):
         """Return values and gradients from full n x n arrays, scale by scale and column by column."""
@@ -73,9 +68,11 @@ def test_hessians_agree_with_differences_of_gradients(rng, n, p, d, factors):
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-13)
     np.testing.assert_allclose(single, hessian, atol=2e-3 * np.abs(hessian).max())
     B = rng.normal(size=(p - d, d))
-    expected = riemannian_product(case.mmd, V, gradient, Q @ B, MULTIPLIERS)
+    ahead, behind = (case.mmd.evaluate(V + step * Q @ B)[1] for step in (1e-5, -1e-5))
+    # On the Grassmann manifold the product with a tangent eta is P(Hess h[eta]) - eta V'G.
+    expected = Q.T @ np.tensordot(MULTIPLIERS, ahead - behind, axes=1) / 2e-5 - B @ (V.T @ gradient)
     product = (hessian @ B.T.ravel()).reshape(d, p - d).T
-    np.testing.assert_allclose(product, Q.T @ expected, atol=1e-6)
+    np.testing.assert_allclose(product, expected, atol=1e-6)
 
 
 def problem(rng, n=150, p=4, d=2):
@@ -99,20 +96,37 @@ def test_it_is_a_squared_distance_of_distributions(rng):
     assert value_of(X + 1000 * rng.normal(size=4), group, V) == pytest.approx(expected, abs=1e-10)
 
 
-def test_rows_without_weight_and_merged_rows_change_nothing(rng):
+def test_rows_without_weight_change_nothing(rng):
     X, group, V = problem(rng, 200)
-    X = np.round(X)
     codes, comparison = by_group(group)
     expected = exact_mmd(X, codes, comparison, SIGMA).evaluate(V)
     more, nowhere = np.vstack([X, rng.normal(size=(30, 4))]), np.full((30, 1), -1)
-    fewer, merged = merge_equal_rows(X, comparison.weights.of(codes))
-    assert len(fewer) == len(np.unique(X, axis=0)) < len(X)
-    for same in (
-        exact_mmd(more, np.vstack([codes, nowhere]), comparison, SIGMA),
-        ExactMMD(fewer, merged, comparison, SIGMA),
-    ):
-        for found, each in zip(same.evaluate(V), expected, strict=True):
-            np.testing.assert_allclose(found, each, atol=1e-14)
+    same = exact_mmd(more, np.vstack([codes, nowhere]), comparison, SIGMA).evaluate(V)
+    for found, each in zip(same, expected, strict=True):
+        np.testing.assert_allclose(found, each, atol=1e-14)
+
+
+def test_raw_rows_give_a_solver_what_their_coordinates_do(rng):
+    n, p, r, d = 120, 9, 7, 2
+    X, matrix = rng.normal(size=(n, p)) * np.logspace(0, 3, p), rng.normal(size=(p, r)) * np.logspace(0, -3, p)[:, None]
+    X[5] *= 40  # stands alone
+    codes, comparison = by_group(np.arange(n) % 3)
+    plain = exact_mmd(X @ matrix, codes, comparison, 3.0)
+    raw = RawRowsMMD(exact_mmd(X, codes, comparison, 3.0), matrix)
+    frame = np.linalg.qr(rng.normal(size=(r, r)))[0]
+    V, Q = frame[:, :d], frame[:, d:]
+    np.testing.assert_allclose(raw.value(V), plain.value(V), rtol=1e-10)
+    for of_raw, of_plain in zip(raw.evaluate(V), plain.evaluate(V), strict=True):
+        np.testing.assert_allclose(of_raw, of_plain, rtol=1e-8, atol=1e-13)
+    multipliers = np.array([1.0, 0.5, 2.0])
+    gradient = np.tensordot(multipliers, plain.evaluate(V)[1], axes=1)
+    hessians = (each.hessian(V, Q[:, :3], gradient, multipliers) for each in (raw, plain))
+    np.testing.assert_allclose(*hessians, rtol=1e-8, atol=1e-12)
+    towards, expected = (each.isolated_directions(V, np.full(3, 1e-5)) for each in (raw, plain))
+    assert expected.shape[1] > 0
+    np.testing.assert_allclose(towards, expected, rtol=1e-8, atol=1e-12)
+    axes, inside = np.hstack([V, Q[:, :2]]), np.linalg.qr(np.arange(8.0).reshape(4, 2) ** 2 + 1)[0]
+    np.testing.assert_allclose(raw.along(axes).value(inside), plain.value(axes @ inside), rtol=1e-10)
 
 
 def test_compiled_exponential_is_exact_to_two_units_in_the_last_place(rng, native):

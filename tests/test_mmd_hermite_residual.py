@@ -5,7 +5,6 @@ import pytest
 
 from comparisons import by_weights, exact_mmd, weights_of_groups
 from fairpca.mmd import Coordinates, HermiteMMD
-from fairpca.mmd.hermite import _passes
 from fairpca.rows import ArrayRows
 
 SIGMA = 1.5
@@ -62,7 +61,7 @@ def test_all_pairs_of_few_rows_are_known_exactly(rng):
 
 
 def test_groups_of_few_rows_are_known_exactly_without_heavy_rows(rng, monkeypatch):
-    monkeypatch.setattr(_passes, "MOST_HEAVY", 0)
+    monkeypatch.setattr("fairpca.mmd.hermite._passes.MOST_HEAVY", 0)
     case = Case(body(rng, 110), weights_of_groups(np.arange(110) % 2), n_features=10)
     values, _ = case.estimates(rng, 110, 2)
     np.testing.assert_allclose(values, np.tile(case.exact, (2, 1)), rtol=1e-12)

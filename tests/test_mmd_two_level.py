@@ -4,7 +4,6 @@
 import numpy as np
 import pytest
 
-import fairpca.mmd._coordinates as coordinates_module
 from comparisons import by_group, exact_mmd
 from fairpca.mmd import Coordinates, FeatureHessianMMD, Ledger, TwoLevelMMD, features_mmd
 from fairpca.rows import ArrayRows
@@ -59,7 +58,7 @@ def test_in_a_span_it_is_what_it_is_in_all_axes(case, rng):
 
 def test_a_span_of_too_many_numbers_is_not_made(case, monkeypatch):
     whole, axes, V, rows, _ = case
-    monkeypatch.setattr(coordinates_module, "MEMORY_NUMBERS", N_ROWS * 8)
+    monkeypatch.setattr("fairpca.mmd._coordinates.MEMORY_NUMBERS", N_ROWS * 8)
     n_passes = rows.n_passes
     inside = whole.along(axes)
     assert rows.n_passes == n_passes

@@ -15,7 +15,6 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
-import fairpca.tables._file
 from cli_tables import PLAIN, answer, people, refused, run, written
 from fairpca import FairPCA, Monitor, Release, audit, load_certificate
 from fairpca.auditing import certificate_of_release
@@ -195,22 +194,13 @@ def test_sides_by_name_are_those_of_the_comparison(terms, with_labels):
     expected = np.select([weights > 0, weights < 0], [0, 1], -1)
     named = NamedSides([measure.as_dict() for measure in compared.measures], asked)
     np.testing.assert_array_equal(named.of(known, n), expected)
-    # One by one, and as a file says it: texts.
-    texts = People(
-        {
-            name: [None if value is None else str(value) for value in own]
-            for name, own in known.sensitive_features.items()
-        },
-        known.y,
-        known.control_features,
-    )
-    np.testing.assert_array_equal(named.of(texts, n), expected)
-    alone = People(
-        {name: own[7:8] for name, own in texts.sensitive_features.items()},
-        None if known.y is None else known.y[7:8],
-        {"town": known.control_features["town"][7:8]},
-    )
-    np.testing.assert_array_equal(named.of(alone, 1), expected[7:8])
+    # As a file says it, in texts, and one by one.
+    for part in (slice(None), slice(7, 8)):
+        columns = known.sensitive_features.items()
+        texts = {name: [None if value is None else str(value) for value in own[part]] for name, own in columns}
+        labels = known.y[part] if with_labels else None
+        some = People(texts, labels, {"town": known.control_features["town"][part]})
+        np.testing.assert_array_equal(named.of(some, len(texts["sex"])), expected[part])
 
 
 def test_people_without_a_group_are_counted_and_not_bet_on(shown):
@@ -283,27 +273,27 @@ def test_what_cannot_be_watched_is_refused_and_nothing_is_taken(shown):
     certificate = claiming(shown, 0.01)
     Z, group = stream(0, 200)
     monitor = watched(certificate, Z, group)
-    with pytest.raises(ValueError, match=r"the group 'c', which the certificate does not know; it compares 'a', 'b'"):
-        monitor.update(Z, sensitive_features=np.where(np.arange(200) == 7, "c", group))
-    with pytest.raises(ValueError, match="X has 3 reduced columns; those before had 2"):
-        monitor.update(np.ones((5, 3)), sensitive_features=group[:5])
-    with pytest.raises(ValueError, match="sensitive_features=None"):
-        monitor.update(Z, sensitive_features=None)
-    with pytest.raises(ValueError, match="199 entries but X has 200 rows"):
-        monitor.update(Z, sensitive_features=group[:199])
-    assert monitor.n_people_ == 200
-    with pytest.raises(ValueError, match="model is another than the certified one"):
-        Monitor(certificate, np.eye(2))
-    with pytest.raises(ValueError, match="the certificate was edited"):
-        Monitor(replace(certificate, confidence=0.9), None)
-    with pytest.raises(TypeError, match="certificate must be a Certificate"):
-        Monitor("certificate.json", None)
+    other, edited = np.where(np.arange(200) == 7, "c", group), replace(certificate, confidence=0.9)
     continuous = replace(certificate, measures=[certificate.measures[0] | {"kind": "continuous"}])
-    with pytest.raises(ValueError, match="only groups can be watched"):
-        Monitor(continuous.with_digest(), None)
-    labels = claiming(shown, 0.01, fairness="equalized_odds")
-    with pytest.raises(ValueError, match="speaks of labels"):
-        Monitor(labels, None).update(Z, sensitive_features=group)
+    continuous = continuous.with_digest()
+    for rows, groups, words in (
+        (Z, other, r"the group 'c', which the certificate does not know; it compares 'a', 'b'"),
+        (np.ones((5, 3)), group[:5], "X has 3 reduced columns; those before had 2"),
+        (Z, None, "sensitive_features=None"),
+        (Z, group[:199], "199 entries but X has 200 rows"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            monitor.update(rows, sensitive_features=groups)
+        assert monitor.n_people_ == 200
+    for given, model, words in (
+        (certificate, np.eye(2), "model is another than the certified one"),
+        (edited, None, "the certificate was edited"),
+        ("certificate.json", None, "certificate must be a Certificate"),
+        (continuous, None, "only groups can be watched"),
+        (claiming(shown, 0.01, fairness="equalized_odds"), None, "speaks of labels"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            Monitor(given, model).update(Z, sensitive_features=group)
 
 
 def test_the_picture_has_the_evidence_the_threshold_and_the_alarm(shown):
@@ -381,8 +371,6 @@ def test_streams_that_cannot_be_used_are_refused_and_nothing_is_lost(place, tmp_
     state = tmp_path / "state"
     answer(*command(place, place / "later.csv", state))
     before = state.read_bytes()
-    renamed = written(tmp_path / "renamed.csv", people(50).rename(columns={"debt": "debts"}))
-    assert "lacks the column 'debt'" in refused(*command(place, renamed, state))
     renamed = written(tmp_path / "renamed.csv", people(50).rename(columns={"sex": "gender"}))
     assert "'sex' is no column of" in refused(*command(place, renamed, state)).replace("--sensitive sex", "'sex'")
     other = written(tmp_path / "other.csv", people(50).assign(sex="F"))
@@ -411,7 +399,7 @@ def test_people_without_an_attribute_may_come(place, tmp_path):
 @pytest.mark.thorough
 def test_fifty_kills_change_nothing(place, tmp_path, monkeypatch):
     """The command is killed at random moments by SIGKILL; what it has written is then as without, bit by bit."""
-    monkeypatch.setattr(fairpca.tables._file, "BATCH_ROWS", 100)
+    monkeypatch.setattr("fairpca.tables._file.BATCH_ROWS", 100)
     moved, whole = command(place, place / "moved.csv", tmp_path / "whole"), tmp_path / "whole"
     run(*moved)
     rng, kills = np.random.default_rng(0), 0

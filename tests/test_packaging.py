@@ -12,10 +12,12 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fairpca
 from fairpca.compiled import HAS_COMPILED
+from fairpca.datasets import load_german, write_table
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -42,13 +44,7 @@ def test_the_estimator_loads_little_more_than_scikit_learn_does():
     assert packages(loaded) - sys.stdlib_module_names == {"fairpca", "sklearn"}
     assert {"fairpca.estimator", "fairpca.solvers"} <= loaded
     heavy = ("sklearn.ensemble", "sklearn.tree", "sklearn.neighbors", "sklearn.svm")
-    unasked = (
-        "fairpca.auditing",
-        "fairpca.report",
-        "fairpca.plots",
-        "fairpca.datasets",
-        "fairpca.cli",
-    )
+    unasked = ("fairpca.auditing", "fairpca.report", "fairpca.plots", "fairpca.datasets", "fairpca.cli")
     assert not [name for name in loaded if name.startswith((*heavy, *unasked))]
 
 
@@ -71,6 +67,37 @@ def test_names_are_those_that_type_checkers_see():
 def test_names_that_are_not_there_are_refused(name):
     with pytest.raises(AttributeError, match=f"'fairpca' has no attribute '{name}'"):
         getattr(fairpca, name)
+
+
+def drawn(folder):
+    from fairpca.plots import ProjectionDisplay
+
+    ProjectionDisplay(np.ones((2, 2)), np.array([0, 1])).plot()
+
+
+def exported(folder):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    fairpca.FairPCA(2).fit(X, sensitive_features=np.arange(60) % 2).to_onnx(folder / "model.onnx")
+
+
+NEEDED = {
+    "matplotlib": ("plot", drawn),
+    "pandas": ("frame", lambda folder: load_german(as_frame=True)),
+    "pyarrow": ("table", lambda folder: write_table("german", folder / "german.parquet")),
+    "skl2onnx": ("onnx", exported),
+}
+
+
+@pytest.mark.parametrize("module", NEEDED)
+def test_what_needs_another_library_names_the_extra(module, monkeypatch, tmp_path):
+    extra, use = NEEDED[module]
+    for name in (module, f"{module}.pyplot"):  # which may be loaded already
+        monkeypatch.setitem(sys.modules, name, None)
+    assert load_german().data.shape == (1000, 57)
+    write_table("german", tmp_path / "german.csv")
+    with pytest.raises(ImportError, match=rf"{module}, which is not installed: pip install 'fairpca\[{extra}\]'"):
+        use(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["german.csv"]
 
 
 def test_versions_agree():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
+from comparisons import two_groups_of
 from fairpca import FairPCA, FairPCAPath, fair_pca_path
 from fairpca.exceptions import ConvergenceWarning
 from fairpca.solvers import Budget, Status
@@ -13,11 +14,7 @@ from fairpca.solvers import Budget, Status
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(0)
-    group = np.repeat(["a", "b"], [180, 120])
-    X = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 6))
-    X[group == "b"] += rng.normal(size=6)
-    return X, group
+    return two_groups_of(6)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from fairpca import FairPCA
-from fairpca.baselines import FPCA, ReconstructionFairPCA
 from fairpca.exceptions import ConvergenceWarning, NullComponentsWarning, RankWarning
 from fairpca.metrics import mmd2
 
@@ -95,13 +94,7 @@ def test_null_components_stay_zero_on_rows_outside_the_span(flat, rng):
     with pytest.warns(RankWarning):
         model = FairPCA(4, tolerance=2.0).fit(X, sensitive_features=group)
     assert model.n_live_components_ == 3
-    elsewhere = rng.normal(size=(10, 6))
-    assert not model.transform(elsewhere)[:, 3:].any()
-    for baseline in (FPCA(4), ReconstructionFairPCA(4)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            baseline.fit(X, sensitive_features=group)
-        assert not baseline.transform(elsewhere)[:, baseline.n_live_components_ :].any()
+    assert not model.transform(rng.normal(size=(10, 6)))[:, 3:].any()
 
 
 @pytest.mark.parametrize("factor", [*(pytest.param(f, marks=pytest.mark.slow) for f in (1e160, 1e-160, 1e-300)), 3e299])

@@ -30,14 +30,7 @@ def files(tmp_path_factory):
     quick = {"adversaries": "linear", "n_permutations": 99}
     about = {"data": "German Credit", "columns": columns}
     make_report(
-        model,
-        new,
-        y_new,
-        sensitive_features=known_new,
-        path=path,
-        about=about,
-        file=folder / "german.html",
-        **quick,
+        model, new, y_new, sensitive_features=known_new, path=path, about=about, file=folder / "german.html", **quick
     )
     model.report(new, sensitive_features=known_new, n_points=60, file=folder / "short.html", **quick)
     _hostile(folder / "hostile.html", quick)

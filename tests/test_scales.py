@@ -6,13 +6,11 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from comparisons import by_weights
 from fairpca import FairPCA
 from fairpca.comparison import People, Terms, compare
 from fairpca.inference import ComparedRows, chance_deviations, chance_levels
 from fairpca.metrics import fair_variance_scorer, mmd2, mmd2_by_measure
-from fairpca.mmd import Coordinates, ExactMMD, Scales, features_mmd, median_bandwidth
-from fairpca.rows import ArrayRows
+from fairpca.mmd import Scales, median_bandwidth
 
 SIGMA = 1.3
 FOUR = (2.0, 1.0, 0.5, 0.25)
@@ -37,49 +35,6 @@ def table(n, p=8, seed=0):
     X[group, 1] *= 1.4
     X[group, 2] = np.sign(X[group, 2])
     return X, group
-
-
-class Case:
-    """Rows with one far from the others, three weights in two measures, a frame, a complement and a direction."""
-
-    def __init__(self, rng, d=2, n=400, p=6):
-        self.X = rng.normal(size=(n, p))
-        self.X[0] *= 25
-        group = rng.permutation(np.arange(n) % 3)
-        self.X[group == 1, 0] += 1
-        weights = np.stack([(group == k) / np.sum(group == k) - 1 / n for k in range(3)], axis=1)
-        self.codes, self.comparison = by_weights(weights, np.array([0, 1, 1]))
-        basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
-        self.V, self.Q = basis[:, :d], basis[:, d:]
-        self.E = rng.normal(size=(p, d))
-        self.multipliers = np.array([0.5, 3.0])
-
-    def exact(self, factors, sigma=SIGMA):
-        return ExactMMD(self.X, self.comparison.weights.of(self.codes), self.comparison, sigma, factors)
-
-    def features(self, factors):
-        coordinates = Coordinates(self.X.mean(axis=0), np.eye(self.X.shape[1]))
-        return features_mmd(ArrayRows(self.X, self.codes), coordinates, self.comparison, SIGMA, factors)
-
-
-@pytest.mark.parametrize("factors", [FOUR, (3.0, 1.0), (0.5,)])
-@pytest.mark.parametrize("d", [1, 2, 4])
-def test_features_are_the_exact_discrepancy_within_their_errors(rng, d, factors):
-    case = Case(rng, d)
-    found, exact = case.features(factors).measured_at(case.V, np.zeros(2)), case.exact(factors).value(case.V)
-    assert np.all(np.abs(found.values - exact) <= found.errors + 1e-12)
-
-
-@pytest.mark.parametrize("factors", [FOUR, (0.5, 1.0, 0.7)])
-def test_derivatives_of_features_agree_with_the_exact_ones(rng, factors):
-    case = Case(rng, 1)
-    exact, mmd = case.exact(factors), case.features(factors)
-    for expected, found in zip(exact.evaluate(case.V), mmd.evaluate(case.V), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
-    gradient = mmd.evaluate(case.V)[1]
-    arguments = case.V, case.Q, np.tensordot(case.multipliers, gradient, axes=1), case.multipliers
-    # The row that no feature reaches has a part in the exact one.
-    np.testing.assert_allclose(mmd.hessian(*arguments), exact.hessian(*arguments), rtol=0, atol=1e-3)
 
 
 @pytest.mark.usefixtures("each_engine")

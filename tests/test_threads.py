@@ -100,9 +100,7 @@ else:
 def test_an_interrupt_while_scipy_reads_its_numbers_is_not_lost():
     """Scipy drops exceptions there, once in a process."""
     subprocess.run(
-        [sys.executable, "-c", INTERRUPTED],
-        check=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        [sys.executable, "-c", INTERRUPTED], check=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     )
 
 

@@ -5,8 +5,6 @@ import warnings
 import numpy as np
 import pytest
 
-import fairpca.solvers.budget._budget as budget_module
-import fairpca.solvers.budget._span as span_module
 from fairpca import FairPCA
 from fairpca.data._axes import singular_axes
 from fairpca.exceptions import RankWarning
@@ -50,31 +48,36 @@ def test_a_table_with_more_columns_than_rows_is_that_table_in_fewer_columns():
     np.testing.assert_allclose(wide.components_ @ wide.components_.T, np.eye(2), atol=1e-11)
 
 
-@pytest.mark.parametrize("d", [2, 5])
-def test_a_span_that_grows_ends_where_all_axes_end(monkeypatch, d):
-    X, group = factors_table(150, 120, noise=1.5)
-    whole = FairPCA(d, tolerance=2e-3).fit(X, sensitive_features=group)
-    monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
-    monkeypatch.setattr(span_module, "LEADING", 40)
-    grown = FairPCA(d, tolerance=2e-3).fit(X, sensitive_features=group)
-    assert whole.converged_
+def grown_and_whole(monkeypatch, X, group, sizes, **parameters):
+    """Return the results of a fit on a span that grows from few leading axes, and of one on all of them."""
+    whole = FairPCA(**parameters).fit(X, sensitive_features=group)
+    monkeypatch.setattr("fairpca.solvers.budget._budget.has_many_axes", lambda problem: True)
+    for name, size in sizes.items():
+        monkeypatch.setattr(f"fairpca.{name}", size)
+    grown = FairPCA(**parameters).fit(X, sensitive_features=group)
     assert grown.converged_
+    return grown.result_, whole.result_
+
+
+SPAN = "solvers.budget._span"
+
+
+@pytest.mark.parametrize(
+    ("d", "p", "sizes", "less"),
+    [
+        *((d, 120, {f"{SPAN}.LEADING": 40}, 1e-5) for d in (2, 5)),
+        # One leading axis for each component is enough to begin with.
+        (2, 100, {f"{SPAN}.LEADING": 2, f"{SPAN}.LEAST_AXES": 2}, 1e-3),
+    ],
+)
+def test_a_span_that_grows_ends_where_all_axes_end(monkeypatch, d, p, sizes, less):
+    X, group = factors_table(150, p, noise=1.5)
+    grown, whole = grown_and_whole(monkeypatch, X, group, sizes, n_components=d, tolerance=2e-3)
     # Either may leave 5e-4 of the tolerance unused.
-    unused = 5e-4 * 2e-3 * whole.result_.certificate.multiplier
-    assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=1e-5 + unused)
+    unused = 5e-4 * 2e-3 * whole.certificate.multiplier
+    assert grown.variance_kept == pytest.approx(whole.variance_kept, abs=less + unused)
     # The conditions are those in all axes: of the first ones alone they would not show what is outside.
-    assert grown.result_.certificate.kkt_residual < 1e-2
-
-
-def test_one_leading_axis_for_each_component_is_enough_to_begin_with(monkeypatch):
-    X, group = factors_table(150, 100, noise=1.5)
-    whole = FairPCA(2, tolerance=2e-3).fit(X, sensitive_features=group)
-    monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
-    monkeypatch.setattr(span_module, "LEADING", 2)
-    monkeypatch.setattr(span_module, "LEAST_AXES", 2)
-    grown = FairPCA(2, tolerance=2e-3).fit(X, sensitive_features=group)
-    assert grown.mmd2_ <= 2e-3
-    assert grown.result_.variance_kept > whole.result_.variance_kept - 1e-3
+    assert grown.certificate.kkt_residual < 1e-2
 
 
 def test_wide_tables_of_categories_with_copies_constants_and_a_far_row(rng):
@@ -115,11 +118,7 @@ def test_columns_whose_covariance_is_too_large_are_refused_in_one_sentence(monke
 
 def test_many_rows_of_many_columns_are_searched_in_all_of_them(monkeypatch):
     X, group = factors_table(900, 130, noise=1.5)
-    whole = FairPCA(2, tolerance=1e-3, mmd="hermite").fit(X, sensitive_features=group)
-    monkeypatch.setattr(budget_module, "has_many_axes", lambda problem: True)
-    monkeypatch.setattr("fairpca.mmd._coordinates.MANY_COLUMNS", 20)
-    monkeypatch.setattr("fairpca.data._many_rows.MANY_COLUMNS", 20)
-    grown = FairPCA(2, tolerance=1e-3, mmd="hermite").fit(X, sensitive_features=group)
-    assert grown.converged_
-    assert grown.result_.variance_kept == pytest.approx(whole.result_.variance_kept, abs=2e-5)
-    assert grown.result_.certificate.kkt_residual < 1e-2
+    sizes = {"mmd._coordinates.MANY_COLUMNS": 20, "data._many_rows.MANY_COLUMNS": 20}
+    grown, whole = grown_and_whole(monkeypatch, X, group, sizes, n_components=2, tolerance=1e-3, mmd="hermite")
+    assert grown.variance_kept == pytest.approx(whole.variance_kept, abs=2e-5)
+    assert grown.certificate.kkt_residual < 1e-2

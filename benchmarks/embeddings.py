@@ -131,7 +131,6 @@ METHODS = {
     "L-EOPARD": partial(Leopard, "random"),
     "L-EOPARD, from PCA": partial(Leopard, "pca"),
     "FairPCA": lambda seed: FairPCA(D, standardize=False, random_state=seed),
-    "FairPCA-scales": lambda seed: FairPCA(D, standardize=False, bandwidth="scales", random_state=seed),
 }
 PROBES = {
     "linear": lambda seed: LogisticRegression(max_iter=1000),

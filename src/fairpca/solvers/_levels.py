@@ -17,7 +17,7 @@ from fairpca.solvers._result import Callback, FitResult, Level, OuterStep, Solut
 from fairpca.solvers._start import mean_matched_frame
 from fairpca.solvers._warm import WarmStart
 
-MAX_ROUNDS = 4
+MAX_ROUNDS = 6
 """Fits on all rows before discrepancies that the measurement does not confirm are given up."""
 
 STRICTER = 0.5, 0.1

@@ -42,8 +42,8 @@ class Certificate:
     smallest_curvature : float
         Smallest eigenvalue of the Hessian of -variance + sum_j mu_j h_j on the directions that keep every h_j with a
         multiplier; positive at a strict local maximum of variance. The Hessian is the last one of the run, in single
-        precision, built at the answer or at a frame within 0.1 of it; in more than 1,500 dimensions it is that of the
-        first two moments of the rows, in both signs an estimate.
+        precision, built at the answer or at a frame within 0.1 of it; NaN in more than 1,500 dimensions, where no exact
+        Hessian is built.
     variance_bound : float
         No projection to n_components dimensions keeps more: the share that plain PCA keeps.
     budgets_used : ndarray of shape (n_measures,)
@@ -72,7 +72,7 @@ class Certificate:
 
     @property
     def local_maximum(self) -> bool:
-        """Whether the second-order conditions of a local maximum hold, to the accuracy of the Hessian."""
+        """Whether the second-order conditions of a local maximum are known to hold, to the accuracy of the Hessian."""
         return self.kkt_residual < 1e-2 and self.smallest_curvature > -1e-6
 
 
